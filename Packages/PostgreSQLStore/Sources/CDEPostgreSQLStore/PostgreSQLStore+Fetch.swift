@@ -23,6 +23,16 @@
       }
     }
 
+    /// Reads the keys of rows, a hundred thousand at a time, from one state of the store. Costs a round trip for each of these parts, and two
+    /// more. Where this process has to decide, all rows are read, as by ``fetch(_:isKnown:)``.
+    ///
+    /// - Throws: the errors of ``fetch(_:isKnown:)``.
+    public func keys(of query: StoreQuery) throws(StoreError) -> KeyList {
+      try QueryReader(plans, query).keys { (inSteps, body) throws(StoreError) in
+        try reading(inSteps: inSteps, body)
+      }
+    }
+
     /// The number of rows that a query finds. The limit applies, but the order has no effect.
     ///
     /// - Throws: the errors of ``fetch(_:isKnown:)``.

@@ -146,5 +146,37 @@
         try place.connection().texts(
           #"SELECT count(*)::text FROM "ZITEM" WHERE "ZCATEGORY" = 1 GROUP BY "Z_ENT""#) == ["20", "20"])
     }
+
+    @Test func `Keys are read in parts of one state, pinned or not, in the query's order`() throws {
+      let store = try store()
+      let count = 250_000
+      let insertion = StoreInsertion(of: store.index("Tag"), count: count) { (body) throws(StoreError) in
+        for start in stride(from: 1, through: Int64(count), by: 5_000) {
+          try body(
+            store.batch(
+              "Tag", (start..<start + 5_000).map { Draft(key: -$0, values: ["name": .text("\($0 % 10)")]) }))
+        }
+      }
+      _ = try store.commit(insertion)
+      var all = try store.keys(of: StoreQuery(entity: store.index("Tag")))
+      #expect(Set(all.takeFirst(.max)) == Set(1...Int64(count)))
+      let query = StoreQuery(
+        entity: store.index("Tag"), filter: .keys(Array(100_000...220_000)),
+        sort: [
+          StoreSort(
+            .path(StorePath(end: .property(slot: store.slot("Tag", "name"), leaf: 0))), isAscending: false),
+          StoreSort(.path(StorePath(end: .object)), isAscending: true),
+        ], limit: 110_000, offset: 3)
+      let expected = Array(
+        (100_000...220_000).sorted { ($1 % 10, $0) < ($0 % 10, $1) }.dropFirst(3).prefix(110_000)
+      ).map { Int64($0) }
+      for reader in [store, try #require(try store.pinned())] as [any Store] {
+        var keys = try reader.keys(of: query)
+        #expect(keys.takeFirst(.max) == expected)
+        // The connection is of use afterwards, and the cursor's name is free.
+        #expect(try reader.count(StoreQuery(entity: store.index("Tag"))) == count)
+        #expect(try reader.keys(of: query).count == 110_000)
+      }
+    }
   }
 #endif

@@ -34,6 +34,37 @@ extension SQLiteStore {
     }
   }
 
+  /// Reads the keys of rows, in one read of one state of the store. A key takes eight bytes at the most.
+  ///
+  /// - Throws: the errors of ``fetch(_:isKnown:)``.
+  public func keys(of query: StoreQuery) throws(StoreError) -> KeyList {
+    try plans.checkEntity(query.entity)
+    var keys = KeyList()
+    if query.limit == 0 { return keys }
+    let plan = plans.select(query)
+    var compiler = QueryCompiler(plans.physical)
+    let compiled = try compiler.compile(
+      query, .rows(columns: plan.hasEntityColumn ? "t0.Z_PK, t0.Z_OPT, t0.Z_ENT" : "t0.Z_PK"))
+    try pool.read { (connection) throws(StoreError) in
+      try connection.withStatement(compiled) { (statement) throws(StoreError) in
+        while true {
+          let code = sqlite3_step(statement)
+          if code == SQLITE_DONE { break }
+          guard code == SQLITE_ROW else {
+            throw connection.error(code, while: "Fetching keys of \(plan.concretes[0].layout.entityName)")
+          }
+          // Rows of entities outside of the schema are left out.
+          if plan.hasEntityColumn, plan.numbers[sqlite3_column_int64(statement, 2)] == nil { continue }
+          let key = sqlite3_column_int64(statement, 0)
+          guard key > 0 else { throw RowCollector.damagedKey(key, plan.concretes[0].layout) }
+          keys.append(key)
+          if keys.count.isMultiple(of: RowDecoder.rowsPerBatch) { try RowCollector.checkCancellation() }
+        }
+      }
+    }
+    return keys
+  }
+
   /// An estimate, so that the first batch grows less often.
   private static func expectedRows(_ query: StoreQuery) -> Int {
     var guess = query.limit ?? 64

@@ -30,6 +30,11 @@ public protocol Store: AnyObject, Sendable {
     _ query: StoreQuery, isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> FetchedRows
 
+  /// The keys of the rows that a query finds, in its order, in as little memory as the engine can read them with.
+  ///
+  /// The query's rows are of one tree.
+  func keys(of query: StoreQuery) throws(StoreError) -> KeyList
+
   /// The number of rows that a query finds. The limit applies, but the order has no effect.
   func count(_ query: StoreQuery) throws(StoreError) -> Int
 
@@ -180,6 +185,13 @@ extension Store {
 
   /// No states are kept.
   public func pinned() throws(StoreError) -> (any Store)? { nil }
+
+  /// The keys are read as ``fetch(_:isKnown:)`` reads them.
+  public func keys(of query: StoreQuery) throws(StoreError) -> KeyList {
+    var query = query
+    query.keysOnly = true
+    return KeyList(of: try fetch(query, isKnown: nil))
+  }
 
   /// All rows are taken into memory.
   public func commit(_ insertion: StoreInsertion) throws(StoreError) -> CommitResult {

@@ -96,4 +96,25 @@ struct InsertionTests {
     let error = #expect(throws: StoreError.self) { try store.commit(insertion) }
     #expect(error?.code == .full)
   }
+
+  @Test("Keys are those of a fetch, in its order", arguments: [false, true])
+  func keys(includesSubentities: Bool) throws {
+    let store = try store()
+    try store.insert("Item", (1...300).map { Draft(key: -$0, values: ["big": .integer($0 % 7)]) })
+    try store.insert("SpecialItem", (1...300).map { Draft(key: -$0, values: ["big": .integer($0 % 5)]) })
+    var query = StoreQuery(
+      entity: store.index("Item"), includesSubentities: includesSubentities,
+      sort: [
+        StoreSort(
+          .path(StorePath(end: .property(slot: store.slot("Item", "big"), leaf: 0))), isAscending: false),
+        StoreSort(.path(StorePath(end: .object)), isAscending: false),
+      ], limit: 450, offset: 20)
+    var keys = try store.keys(of: query)
+    let found = keys.takeFirst(.max)
+    query.keysOnly = true
+    #expect(found == (try store.fetch(query, isKnown: nil)).keys)
+    #expect(found.count == (includesSubentities ? 450 : 280))
+    query.limit = 0
+    #expect(try store.keys(of: query).count == 0)
+  }
 }

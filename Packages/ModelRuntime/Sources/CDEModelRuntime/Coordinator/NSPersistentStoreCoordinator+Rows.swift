@@ -49,6 +49,12 @@ extension StoreReader {
     try reader(of: entity, in: stores).fetch(query, isKnown: isKnown)
   }
 
+  func keys(
+    of query: StoreQuery, of entity: EntityBinding, in stores: [StoreHandle]?
+  ) throws(StoreError) -> KeyList {
+    try reader(of: entity, in: stores).keys(of: query)
+  }
+
   func count(_ query: StoreQuery, of entity: EntityBinding, in stores: [StoreHandle]?) throws(StoreError)
     -> Int
   {

@@ -57,6 +57,10 @@ protocol RowSource: AnyObject, Sendable {
     isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> FetchedRows
 
+  /// The keys of the rows that meet a query's condition, in its order.
+  func keys(of query: StoreQuery, of entity: EntityBinding, in stores: [StoreHandle]?) throws(StoreError)
+    -> KeyList
+
   /// The number of rows that meet a query's condition.
   func count(_ query: StoreQuery, of entity: EntityBinding, in stores: [StoreHandle]?) throws(StoreError)
     -> Int
@@ -105,6 +109,14 @@ protocol StoreSource: RowSource {
 }
 
 extension RowSource {
+  func keys(
+    of query: StoreQuery, of entity: EntityBinding, in stores: [StoreHandle]?
+  ) throws(StoreError) -> KeyList {
+    var query = query
+    query.keysOnly = true
+    return KeyList(of: try fetch(query, of: entity, in: stores, isKnown: nil))
+  }
+
   /// One row that the context itself needs.
   func row(of entity: EntityBinding, key: Int64) throws(StoreError) -> RowReference? {
     try row(of: entity, key: key, for: nil)

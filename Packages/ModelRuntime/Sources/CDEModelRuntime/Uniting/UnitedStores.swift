@@ -84,6 +84,13 @@ struct UnitedStores {
     return query.keysOnly || !RowOrder.reads(query) ? try sortedByStore(query) : try sortedByRow(query)
   }
 
+  func keys(of query: StoreQuery) throws(StoreError) -> KeyList {
+    if let only { return try only.keys(of: query) }
+    var query = query
+    query.keysOnly = true
+    return KeyList(of: try fetch(query, isKnown: nil))
+  }
+
   /// The rows of the first store, then those of the second, and so on.
   private func unsorted(
     _ query: StoreQuery, _ isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?

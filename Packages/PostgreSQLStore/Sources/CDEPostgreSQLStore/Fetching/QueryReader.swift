@@ -51,6 +51,36 @@
       }
     }
 
+    /// Keys are read so many at a time: the client library keeps a whole result in memory.
+    private static let keysPerPart = 100_000
+
+    /// - Parameter read: as for ``fetch(isKnown:read:)``.
+    func keys(
+      read: (_ inSteps: Bool, (Connection, UInt64) throws(StoreError) -> KeyList) throws(StoreError) ->
+        KeyList
+    ) throws(StoreError) -> KeyList {
+      let compiled = try compile(.rows(columns: plan.keyColumnList))
+      let whole = compiled.remainder == nil ? nil : try compile(.rows(columns: plan.columnList))
+      return try read(true) { (connection, asOf) throws(StoreError) in
+        var keys = KeyList()
+        if let whole {
+          for row in try decided(whole, connection, asOf) { keys.append(row.key) }
+          return keys
+        }
+        _ = try connection.run(
+          "DECLARE keys NO SCROLL CURSOR FOR \(compiled.sql)", Parameters(compiled.bindings), while: task)
+        while true {
+          let part = try connection.run("FETCH \(Self.keysPerPart) FROM keys", while: task)
+          var collector = RowCollector(plan, asOf: asOf, keysOnly: true)
+          try collector.append(part)
+          for entry in collector.finish().order ?? [] { keys.append(entry.key) }
+          if part.count < Self.keysPerPart { break }
+        }
+        try connection.enqueue("CLOSE keys", while: task)
+        return keys
+      }
+    }
+
     /// The rows of the result in its order, with what they lead to.
     ///
     /// - Precondition: the connection's transaction sees one state.

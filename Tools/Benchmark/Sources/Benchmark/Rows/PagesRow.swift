@@ -53,12 +53,18 @@ struct PagesRow {
 
   static func readStreamed(_ path: String) async throws -> Int {
     let context = try openedContext(path)
-    let before = MemoryRow.residentBytes
-    var sum = 0
-    for try await entry in context.stream(Entry.fetchRequest(), batchSize: batch) {
-      sum &+= entry.title.utf8.count
+    func sum() async throws -> Int {
+      var sum = 0
+      for try await entry in context.stream(Entry.fetchRequest(), batchSize: batch) {
+        sum &+= entry.title.utf8.count
+      }
+      return sum
     }
-    consume(sum)
+    // The background has a connection of its own, whose page cache is filled by a first stream. What one takes for its time is still
+    // the peak.
+    consume(try await sum())
+    let before = MemoryRow.residentBytes
+    consume(try await sum())
     return MemoryRow.peakBytes - before
   }
 

@@ -18,7 +18,7 @@ struct BackgroundRead: Sendable {
     case nothing
   }
 
-  let question: Question
+  var question: Question
   let source: any RowSource
   let binding: EntityBinding
   /// The stores that are read; nil for all of the entity.
@@ -35,6 +35,12 @@ struct BackgroundRead: Sendable {
     case .projection(let projection): .projection(try source.project(projection, of: binding, in: stores))
     case .nothing: .nothing
     }
+  }
+
+  /// Reads the keys of the rows on the calling thread.
+  func keys() throws(StoreError) -> KeyList {
+    guard case .rows(let query) = question else { return KeyList() }
+    return try source.keys(of: query, of: binding, in: stores)
   }
 
   /// Runs a body on a thread that may wait, and stops it if the calling task is cancelled.

@@ -9,8 +9,8 @@ extension NSManagedObjectContext {
   /// }
   /// ```
   ///
-  /// The first step reads the keys of all objects in their order. Each part then reads the values of so
-  /// many objects. Objects that the loop does not keep are freed, so memory does not grow with the result.
+  /// The first step reads the keys of all objects in their order, which take eight bytes each, and less where they follow each other.
+  /// Each part then reads the values of so many objects. Objects that the loop does not keep are freed.
   ///
   /// The result is that of the store at the first step: objects that the context has inserted are not in it, changed
   /// ones come with their changes, and objects that were deleted meanwhile are left out. Cancelling the task ends
@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
     return try backgroundRead(plan, .managedObjectIDResultType)
   }
 
-  fileprivate func objects(_ rows: FetchedRows, for keys: ArraySlice<Int64>) -> [NSManagedObject] {
+  fileprivate func objects(_ rows: FetchedRows, for keys: [Int64]) -> [NSManagedObject] {
     preconditionIsolated("stream(_:batchSize:)")
     var found: [Int64: NSManagedObject] = [:]
     for object in adopt(rows) where !object.isMarkedDeleted { found[object._key] = object }
@@ -52,8 +52,7 @@ public struct CDFetchStream<Object: NSManagedObject>: AsyncSequence {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let stream: CDFetchStream
     private var plan: FetchPlan?
-    private var keys: [Int64] = []
-    private var position = 0
+    private var keys = KeyList()
     private var objects: ArraySlice<NSManagedObject> = []
 
     fileprivate init(stream: CDFetchStream) { self.stream = stream }
@@ -68,24 +67,21 @@ public struct CDFetchStream<Object: NSManagedObject>: AsyncSequence {
         var plan = try stream.request.plan(in: context)
         plan.keysOnly = true
         self.plan = plan
-        let read = try context.keyReading(plan)
-        if case .rows(let rows) = try await Self.reading(plan, read) {
-          keys = (rows.order ?? []).map(\.key)
-        }
+        keys = try await Self.reading(plan, try context.keyReading(plan)) { try $0.keys() }
       }
-      while objects.isEmpty, position < keys.count, let plan {
-        let part = keys[position...].prefix(stream.batchSize)
-        position = part.endIndex
+      while objects.isEmpty, keys.count > 0, let plan {
+        let part = keys.takeFirst(stream.batchSize)
         var read = try context.keyReading(plan)
         guard case .rows(var query) = read.question else { return nil }
-        query.filter = .keys(Array(part))
+        query.filter = .keys(part)
         query.sort = []
         query.limit = nil
         query.offset = 0
         query.keysOnly = false
-        read = BackgroundRead(
-          question: .rows(query), source: read.source, binding: read.binding, stores: read.stores)
-        guard case .rows(let rows) = try await Self.reading(plan, read) else { return nil }
+        read.question = .rows(query)
+        guard case .rows(let rows) = try await Self.reading(plan, read, { try $0.answer() }) else {
+          return nil
+        }
         objects = context.objects(rows, for: part)[...]
       }
       guard let next = objects.popFirst() else { return nil }
@@ -101,13 +97,15 @@ public struct CDFetchStream<Object: NSManagedObject>: AsyncSequence {
     /// The next object; nil at the end. A loop calls the other form, with its isolation.
     public mutating func next() async throws -> Object? { try await next(isolation: #isolation) }
 
-    private static func reading(
-      _ plan: FetchPlan, _ read: BackgroundRead, isolation actor: isolated (any Actor)? = #isolation
-    ) async throws -> BackgroundRead.Answer {
-      let answer: Result<BackgroundRead.Answer, any Error>
+    private static func reading<Answer: Sendable>(
+      _ plan: FetchPlan, _ read: BackgroundRead,
+      _ body: @escaping @Sendable (BackgroundRead) throws -> Answer,
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> Answer {
+      let answer: Result<Answer, any Error>
       do {
         answer = .success(
-          read.needsContext ? try read.answer() : try await BackgroundRead.run { try read.answer() })
+          read.needsContext ? try body(read) : try await BackgroundRead.run { try body(read) })
       } catch {
         answer = .failure(error)
       }

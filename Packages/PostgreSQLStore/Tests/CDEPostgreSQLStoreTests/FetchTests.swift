@@ -226,6 +226,40 @@
       #expect(try server.count(query) == 1)
     }
 
+    @Test(arguments: [
+      [""], ["", "a"], ["a,b", "c"], ["{}", "\"", "\\", "NULL", "null"], ["one", "two", "\u{1}"],
+      ["," + String(String.UnicodeScalarView((1..<32).map { Unicode.Scalar($0 as UInt8) })), "", "x"],
+    ])
+    func `A list of texts finds its members, whatever characters they have`(texts: [String]) throws {
+      let others = ["other", "a", "b", "NULL "].filter { !texts.contains($0) }
+      for store in [server, file] as [any Store] {
+        let drafts = (texts + others).enumerated().map {
+          Draft(key: -Int64($0 + 1), values: ["title": .text($1)])
+        }
+        try store.insert("Item", drafts)
+        let title = StoreExpression.path(
+          StorePath(end: .property(slot: store.slot("Item", "title"), leaf: 0)))
+        let isMember = StoreFilter.comparison(title, .in, .list(texts.map { .value(.text($0)) }), [])
+        let query = StoreQuery(entity: store.index("Item"), filter: isMember)
+        #expect(try store.count(query) == texts.count)
+        #expect(Set(keys(try store.fetch(query, isKnown: nil))) == Set(1...Int64(texts.count)))
+      }
+    }
+
+    @Test func `A long list of keys is looked up, in a table without statistics as well`() throws {
+      try server.insert("Tag", (1...20_000).map { Draft(key: -$0) })
+      let query = StoreQuery(entity: server.index("Tag"), filter: .keys(Array(5_001...25_000)))
+      // The server hashes the members of a constant. Otherwise each row would be compared with each key.
+      let sql = try server.plans(of: query, prefersIndexes: false)[0].sql
+      var parameters = Parameters()
+      parameters.append((5_001...25_000).map(String.init).joined(separator: ","))
+      parameters.append(",")
+      let lines = try place.connection().run("EXPLAIN " + sql, parameters, while: "Explaining for a test")
+      let plan = (0..<lines.count).map { lines.text($0, 0) ?? "" }.joined()
+      #expect(plan.contains("ANY ('{5001,5002,"))
+      #expect(try server.count(query) == 15_000)
+    }
+
     @Test func `Text with a zero byte equals no stored text`() throws {
       try server.insert("Item", [Draft(key: -1, values: ["title": .text("a")])])
       for comparison in [StoreFilter.Comparison.equal, .contains, .beginsWith] {

@@ -96,9 +96,33 @@
     // One parameter for any number of members, so that the statement's text does not change with it.
 
     func membership(_ subject: SQLPiece, in keys: [Int64], isNegated: Bool) -> SQLPiece {
-      let list = "{" + keys.map(String.init).joined(separator: ",") + "}"
-      return subject
-        + SQLPiece(isNegated ? " <> ALL (?::bigint[])" : " = ANY (?::bigint[])", [.text(list)])
+      subject + SQLPiece(isNegated ? " <> ALL (" : " = ANY (")
+        + Self.array(keys.map(String.init), of: .integer, "bigint") + SQLPiece(")")
+    }
+
+    /// Characters of which one separates the members of a list: one that no member has.
+    private static let separators: [Unicode.Scalar] = [","] + (1..<32).map { Unicode.Scalar($0 as UInt8) }
+
+    /// A list as an array.
+    ///
+    /// The server plans with the array that the function makes, and looks members up by their hashes where it reads a whole table. An
+    /// array's literal is read at each run only: the plan does not know of how many members it is, and where a table without statistics is
+    /// read as a whole, each row is compared with each member.
+    private static func array(_ members: [String], of kind: SQLKind, _ type: String) -> SQLPiece {
+      // The function makes no array of one empty text.
+      let separator =
+        members == [""]
+        ? nil
+        : separators.first { scalar in
+          kind != .text || !members.contains { $0.unicodeScalars.contains(scalar) }
+        }
+      guard kind != .bytes, let separator else {
+        let list = kind == .text ? members.map(quoted(element:)) : members
+        return SQLPiece("?::\(type)[]", [.text("{" + list.joined(separator: ",") + "}")])
+      }
+      return SQLPiece(
+        "string_to_array(?, ?)::\(type)[]",
+        [.text(members.joined(separator: String(separator))), .text(String(separator))])
     }
 
     func membership(_ subject: SQLPiece, in values: [StoreValue]) -> SQLPiece? {
@@ -117,8 +141,7 @@
 
     private func members(_ values: [StoreValue], of subject: SQLPiece) -> SQLPiece? {
       guard let kind = subject.kind, let (type, members) = Self.members(values, of: kind) else { return nil }
-      let list = "{" + members.joined(separator: ",") + "}"
-      return subject + SQLPiece(" = ANY (?::\(type)[])", [.text(list)])
+      return subject + SQLPiece(" = ANY (") + Self.array(members, of: kind, type) + SQLPiece(")")
     }
 
     /// The values that a kind can equal, in the server's text format; nil if they can't be told.
@@ -143,7 +166,7 @@
         case (.decimal, .integer(let number)): members.append("\(number)")
         case (.text, .text(let text)):
           // No text of the server has a zero byte.
-          if !text.utf8.contains(0) { members.append(quoted(element: text)) }
+          if !text.utf8.contains(0) { members.append(text) }
         case (.uuid, .blob(let data)):
           if data.count == 16 { members.append(hexadecimal(data)) }
         case (.bytes, .blob(let data)): members.append("\"\\\\x\(hexadecimal(data))\"")

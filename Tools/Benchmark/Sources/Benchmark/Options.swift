@@ -11,6 +11,9 @@ package struct Options {
   package var serverRows: Set<ServerRow> = Set(ServerRow.allCases)
   package var rounds = 5
   package var isSmoke = false
+  private var importCountGiven: Int?
+  /// The objects of the imports.
+  package var importCount: Int { importCountGiven ?? (isSmoke ? 20_000 : 1_000_000) }
   /// Leaves the opponents out, so that a profiler sees this library alone.
   package var isAlone = false
   package var jsonPath: String?
@@ -35,6 +38,7 @@ package struct Options {
       --only ROW[,ROW]   only these rows, by id or name (below)
       --rounds N         rounds of each row (5); medians are taken over them
       --smoke            a small size that shows only that every row runs
+      --import N         the objects of the rows of imports (1,000,000)
       --alone            without the opponents, for a profiler; no ratios then
       --build            measure the row "build" too: a clean debug build of the umbrella, some minutes
       --json FILE        write the results as JSON
@@ -83,6 +87,11 @@ package struct Options {
         }
         roundsGiven = count
       case "--smoke": isSmoke = true
+      case "--import":
+        guard let count = Int(try value(of: option)), count > 0 else {
+          throw UsageError(description: "--import needs a number above zero.")
+        }
+        importCountGiven = count
       case "--alone": isAlone = true
       case "--build": rows.insert(.build)
       case "--json": jsonPath = try value(of: option)

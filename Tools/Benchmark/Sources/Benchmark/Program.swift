@@ -26,7 +26,8 @@ struct Program {
   private static func run(_ options: Options) async throws {
     let samples =
       options.isSmoke ? Samples(items: 4_000, categories: 40) : Samples(items: 100_000, categories: 1_000)
-    let workspace = try Workspace(samples: samples, isSmoke: options.isSmoke)
+    let workspace = try Workspace(
+      samples: samples, isSmoke: options.isSmoke, importCount: options.importCount)
     defer { workspace.remove() }
     let table = Table(isSmoke: options.isSmoke)
     var results: [RowResult] = []
@@ -98,7 +99,10 @@ struct Program {
         } else {
           let place = row == .saveDurably ? try world("CDE_POSTGRESQL_DURABLE_URL") : first
           results.append(
-            try await ServerRows(world: place, rounds: options.rounds, isSmoke: options.isSmoke).measure(row))
+            try await ServerRows(
+              world: place, rounds: options.rounds, isSmoke: options.isSmoke,
+              importCount: options.importCount
+            ).measure(row))
         }
         for result in results where result.row == row {
           show(ServerReport.line(result, isSmoke: options.isSmoke))

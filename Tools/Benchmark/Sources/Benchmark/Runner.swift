@@ -99,6 +99,12 @@ final class Runner {
     case .remoteWake:
       try await compare(
         row, RemoteWakeRow(workspace: workspace).contenders, per: RemoteWakeRow.wakes(workspace))
+    case .importBatch:
+      try await compare(row, ImportRows(workspace: workspace).batch, per: workspace.importCount)
+    case .importSaves:
+      try await compare(row, ImportRows(workspace: workspace).saves, per: workspace.importCount)
+    case .importBytes:
+      try await compare(row, ImportRows(workspace: workspace).memory, per: 1_000_000)
     case .build:
       try await compare(row, [Contender(.ours) { try BuildRow.seconds() }], per: 1, rounds: 1)
     case .rewriteAll: try await compare(row, RewritingRows(workspace).all, per: 1)

@@ -10,14 +10,17 @@ final class Workspace {
   let folder: URL
   /// Larger runs of everything in smoke size only show that it works.
   let isSmoke: Bool
+  /// The objects of an import.
+  let importCount: Int
 
   private var rawMaster: URL { folder.appendingPathComponent("opponents.sqlite") }
   private var piecesMaster: URL { folder.appendingPathComponent("pieces.sqlite") }
   private var knownPieces: ModelContainer?
   private var ourMaster: URL { folder.appendingPathComponent("ours.sqlite") }
 
-  init(samples: Samples, isSmoke: Bool) throws {
+  init(samples: Samples, isSmoke: Bool, importCount: Int) throws {
     self.samples = samples
+    self.importCount = importCount
     self.isSmoke = isSmoke
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "cde-benchmark-\(UUID().uuidString)")

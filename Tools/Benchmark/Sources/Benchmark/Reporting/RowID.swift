@@ -47,6 +47,9 @@ package enum RowID: String, CaseIterable, Sendable {
   case historyInsert = "history-insert"
   case historyMerge = "history-merge"
   case remoteWake = "remote-wake"
+  case importBatch = "import-batch"
+  case importSaves = "import-saves"
+  case importBytes = "import-bytes"
   case build
   case rewriteAll = "rewrite-all"
   case rewriteOne = "rewrite-one"
@@ -130,6 +133,9 @@ package enum RowID: String, CaseIterable, Sendable {
     case .historyInsert: "insert, one save, with a history"
     case .historyMerge: "merge of 10,000 changes from a history"
     case .remoteWake: "save of another process to its reader"
+    case .importBatch: "import by a batch request with a closure"
+    case .importSaves: "import by saves of 1,000 objects"
+    case .importBytes: "memory of an import by a batch request"
     case .build: "clean debug build of the umbrella"
     case .rewriteAll: "rewrite 100,000 lines of Core Data sources"
     case .rewriteOne: "rewrite one changed file of them"
@@ -141,6 +147,7 @@ package enum RowID: String, CaseIterable, Sendable {
     case .i, .observeBytes, .modelBytes, .pagedBytes, .streamedBytes: "bytes"
     case .loadModel, .openLarge, .rewriteOne, .modelCompile: "ms"
     case .build, .rewriteAll: "s"
+    case .importBytes: "MB"
     default: "ns"
     }
   }
@@ -171,6 +178,7 @@ package enum RowID: String, CaseIterable, Sendable {
     case .historySave: "the same statements by C"
     case .historyInsert: "the same without a history"
     case .historyMerge: "the same commits, in process"
+    case .importBatch, .importSaves: "sqlite3 .import of a file"
     default: nil
     }
   }
@@ -188,7 +196,8 @@ package enum RowID: String, CaseIterable, Sendable {
       .modelHop, .modelFetch, .modelInsert, .modelAppend, .modelBytes, .modelCompile, .loadModel, .childSave,
       .findOrCreate, .profile, .pagedBytes,
       .streamedBytes, .migrate, .openLarge, .historySave,
-      .historyInsert, .historyMerge, .remoteWake, .build, .rewriteAll, .rewriteOne:
+      .historyInsert, .historyMerge, .remoteWake, .importBatch, .importSaves, .importBytes, .build,
+      .rewriteAll, .rewriteOne:
       .others
     default: .databases
     }

@@ -11,6 +11,8 @@ enum MemoryRow {
     case tracked, observables
     /// Our objects, read one after the other in batches.
     case paged, streamed
+    /// An import by a batch request.
+    case imported
     /// The items as models of SwiftData's layer.
     case pieces
   }
@@ -75,6 +77,7 @@ enum MemoryRow {
     case .observables: print(observables(Int(parts[1]) ?? 0))
     case .pieces: print(try growth(SwiftDataRows.allPieces(at: parts[1])))
     case .paged: print(try PagesRow.readPaged(parts[1]))
+    case .imported: print(try ImportRows.importMeasured(parts[1]))
     case .streamed: print(try await PagesRow.readStreamed(parts[1]))
     }
   }

@@ -8,6 +8,7 @@ package enum ServerRow: String, CaseIterable, Sendable {
   case save = "pg-save"
   case saveDurably = "pg-save-fsync"
   case wake = "pg-wake"
+  case importBatch = "pg-import"
   case writers = "pg-writers"
 
   package var name: String {
@@ -20,6 +21,7 @@ package enum ServerRow: String, CaseIterable, Sendable {
     case .save: "save of one change"
     case .saveDurably: "save of one change, on the disk"
     case .wake: "save of another connection to its reader"
+    case .importBatch: "import by a batch request with a closure"
     case .writers: "save of one change, by several writers"
     }
   }
@@ -32,6 +34,7 @@ package enum ServerRow: String, CaseIterable, Sendable {
     case .insertObjects: 1.8
     case .lookUp, .saveDurably: 1.2
     case .save: 1.6
+    case .importBatch: 2
     case .wake: 2_000_000
     case .fetchObjects, .writers: nil
     }

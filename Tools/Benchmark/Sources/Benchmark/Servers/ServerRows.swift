@@ -2,6 +2,7 @@
   import CDEPostgreSQLStore
   import CDEStore
   import CoreDataEvolution
+  import Foundation
   import Observation
 
   /// Measures rows over a server.
@@ -10,6 +11,7 @@
     let world: ServerWorld
     let rounds: Int
     let isSmoke: Bool
+    let importCount: Int
 
     private var samples: Samples { world.samples }
     /// How many keys are looked up, and how many changes saved, in a round.
@@ -25,6 +27,7 @@
       case .lookUp: try await compare(row, per: callCount, try lookUp())
       case .save, .saveDurably: try await compare(row, per: callCount, try save())
       case .wake: try await compare(row, per: wakeCount, [Contender(.ours) { try await wake() }])
+      case .importBatch: try await compare(row, per: importCount, importBatch)
       case .writers: preconditionFailure("Several results: ServerWriters measures them.")
       }
     }
@@ -121,6 +124,35 @@
         return time
       }
       return [ours, insertByHand]
+    }
+
+    /// Beside `\copy` of a file by psql, into the columns and the index of our table.
+    private var importBatch: [Contender] {
+      let ours = Contender(.ours) {
+        let container = try world.container(world.emptySchema())
+        let context = container.newBackgroundContext()
+        let time = try context.performAndWait {
+          try nanoseconds { try context.execute(ImportRows.request(importCount)) }
+        }
+        try world.close(container)
+        return time
+      }
+      let byHand = Contender(.raw) {
+        let file = try ImportRows.file(importCount, in: FileManager.default.temporaryDirectory)
+        let raw = RawServer(world.url, schema: "imported")
+        raw.execute(
+          """
+          DROP TABLE IF EXISTS entry;
+          CREATE TABLE entry(id bigint PRIMARY KEY, entity bigint, version bigint, count bigint, section bigint, title text COLLATE "C");
+          CREATE INDEX entry_section ON entry(section)
+          """)
+        return try nanoseconds {
+          let text = try ImportRows.run(
+            "psql", [world.url, "-c", "\\copy imported.entry FROM '\(file.path)' (FORMAT csv)"])
+          precondition(text == "COPY \(importCount)\n", "psql copied \(text).")
+        }
+      }
+      return [ours, byHand]
     }
 
     // MARK: Single rows

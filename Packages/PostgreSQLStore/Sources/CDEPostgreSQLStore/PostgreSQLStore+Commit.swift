@@ -48,8 +48,8 @@
 
     /// Inserts all rows of an insertion in one transaction, or none.
     ///
-    /// Runs on the calling thread, on a connection of the pool. A thousand rows or more travel by COPY, of which each statement takes
-    /// 100,000 rows at the most. One batch of the rows is in memory at a time. Where the server ends the transaction because of
+    /// Runs on the calling thread, on a connection of the pool. A thousand rows or more are written by COPY, about 100,000
+    /// by each statement. One batch of the rows is in memory at a time. Where the server ends the transaction because of
     /// others, the rows are read and written again.
     ///
     /// - Throws: the errors of ``commit(_:committed:)``, and those of reading the rows. Then nothing is written.

@@ -15,7 +15,7 @@ public struct KeyList: Sendable {
   /// The number of keys that are left.
   public private(set) var count = 0
 
-  /// Arrays of this size are not copied when the list grows.
+  /// The list grows by parts of this size, so that few keys are copied.
   private static let partSize = 8_192
 
   /// Makes a list without keys.
@@ -32,7 +32,6 @@ public struct KeyList: Sendable {
 
   /// Adds a key at the end.
   public mutating func append(_ key: Int64) {
-    if open.isEmpty { open.reserveCapacity(Self.partSize) }
     open.append(key)
     count += 1
     if open.count == Self.partSize { close() }

@@ -23,6 +23,8 @@ public final class RowFile {
     descriptor = path.withUnsafeMutableBufferPointer { mkstemp($0.baseAddress!) }
     if descriptor < 0 { throw Self.failure("make a temporary file in \(folder)") }
     unlink(path)
+    // A program that the handler of an insertion starts must not keep the file.
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
   }
 
   deinit { Foundation.close(descriptor) }
@@ -83,8 +85,11 @@ public final class RowFile {
     while filled < bytes.count {
       let count = pread(descriptor, bytes.baseAddress! + filled, bytes.count - filled, off_t(offset))
       if count < 0, errno == EINTR { continue }
-      // The end comes too early only on a damaged disk: no other process can open the file.
-      if count <= 0 { throw Self.failure("read a temporary file") }
+      if count < 0 { throw Self.failure("read a temporary file") }
+      // No other process can open the file.
+      if count == 0 {
+        throw StoreError(.io, "A temporary file ends too early. Check its disk. Nothing was saved.")
+      }
       filled += count
       offset += count
     }
@@ -96,7 +101,7 @@ public final class RowFile {
       switch number {
       case ENOSPC, EDQUOT, EFBIG: (.full, "Make room on its disk, or name another folder by TMPDIR.")
       case EMFILE, ENFILE: (.tooManyOpenFiles, "Close files, or raise the limit of open files.")
-      default: (.io, "Name a folder that may be written by TMPDIR.")
+      default: (.io, "Check the disk, and that the folder may be written; TMPDIR names another one.")
       }
     return StoreError(
       code, "The system can't \(task): \(String(cString: strerror(number))). \(remedy) Nothing was saved.")

@@ -29,8 +29,19 @@ public struct StoreInsertion {
   }
 
   /// Calls a body with all rows, batch by batch.
+  ///
+  /// - Throws: the errors of the source and of the body, and `.engine` if the source has another number of rows.
   public func forEachBatch(_ body: (RowBatch) throws(StoreError) -> Void) throws(StoreError) {
-    try source(body)
+    var found = 0
+    try source { (batch) throws(StoreError) in
+      found += batch.count
+      if found <= count { try body(batch) }
+    }
+    guard found == count else {
+      throw StoreError(
+        .engine,
+        "The source of an insertion has \(found) rows, and not \(count) as it says. Correct the number.")
+    }
   }
 
   /// The same insertion with all rows in memory.

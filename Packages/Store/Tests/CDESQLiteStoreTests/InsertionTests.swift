@@ -86,6 +86,20 @@ struct InsertionTests {
     #expect(try store.insert("Item", [Draft(key: -1)]) == [1])
   }
 
+  @Test("A source with fewer or more rows than it says is refused", arguments: [299, 301, 0])
+  func wrongCount(count: Int) throws {
+    let store = try store()
+    let drafts = (0..<300).map { category($0, "\($0)") }
+    let error = #expect(throws: StoreError.self) {
+      try store.commit(
+        StoreInsertion(of: store.index("Category"), count: count) { (body) throws(StoreError) in
+          try body(store.batch("Category", drafts))
+        })
+    }
+    #expect(error?.code == .engine && error?.message.contains("300 rows, and not \(count)") == true)
+    #expect(try store.count(StoreQuery(entity: store.index("Category"))) == 0)
+  }
+
   @Test("Keys beyond the limit are refused before any row is read")
   func keyLimit() throws {
     let store = try store()

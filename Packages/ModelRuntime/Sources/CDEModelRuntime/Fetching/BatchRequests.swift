@@ -140,7 +140,7 @@ nonisolated open class NSBatchDeleteRequest: NSPersistentStoreRequest, @unchecke
 ///
 /// Takes the memory of 16 MB of objects. More of them are in a temporary file until they are written: in the folder that the
 /// environment's `TMPDIR` names, otherwise in `/var/tmp`. The store is not locked while a handler makes objects. If objects have unique values
-/// that others have, and the merge policy resolves that, all objects are in memory.
+/// that others have, and the merge policy resolves that, all objects are in memory. The IDs of a result take memory, too.
 ///
 /// A request of more than 512 objects ends with code `.store`, and nothing is saved, when the task is cancelled that executes it. The
 /// progress that is current on the thread counts the objects that are written, and cancels as well:

@@ -43,7 +43,8 @@ extension FetchPlan {
       limit: limit, offset: offset, keysOnly: keysOnly)
   }
 
-  /// A reference as an ID, told by its type alone. Lists of objects are long, and a cast takes half of the time of their translation.
+  /// A reference as an ID; nil for other references. Only the types are compared: lists of objects are long, and casts took half of the time
+  /// of their translation.
   private static func id<Reference: PredicateObjectReference>(_ reference: Reference) -> NSManagedObjectID? {
     guard Reference.self == NSManagedObjectID.self else { return nil }
     return withUnsafePointer(to: reference) { UnsafeRawPointer($0).load(as: NSManagedObjectID.self) }

@@ -1,7 +1,7 @@
 #if PostgreSQL
   internal import CDEStore
 
-  // The same block of memory takes rows for COPY, in its binary format: each value as an element of an array has it.
+  // Rows for COPY in its binary format. A value in a row has the form of an element of an array.
   extension Parameters {
     /// Begins the rows of a statement.
     mutating func beginRows() {
@@ -24,9 +24,8 @@
     mutating func appendNumeric(_ text: UnsafeRawBufferPointer) -> Bool {
       guard let value = NumericDigits(text) else { return false }
       write(Int32(8 + 2 * value.groups.count).bigEndian)
-      for word in [Int16(value.groups.count), value.weight, value.isNegative ? 0x4000 : 0, value.scale] {
-        write(word.bigEndian)
-      }
+      write(UInt16(value.groups.count).bigEndian)
+      for word in [value.weight, value.isNegative ? 0x4000 : 0, value.scale] { write(word.bigEndian) }
       for group in value.groups { write(group.bigEndian) }
       return true
     }
@@ -64,11 +63,11 @@
       // Digits before the point; below zero for zeros after it that are not among the digits.
       var whole = (point ?? digits.count) + exponent
       let fraction = max(0, digits.count - whole)
-      guard fraction <= Self.scaleLimit, whole <= Self.integerLimit else { return nil }
-      scale = Int16(fraction)
       let zeros = digits.prefix { $0 == 0 }.count
       digits.removeFirst(zeros)
       whole -= zeros
+      guard fraction <= Self.scaleLimit, whole <= Self.integerLimit else { return nil }
+      scale = Int16(fraction)
       if digits.isEmpty {
         isNegative = false
         return

@@ -53,7 +53,7 @@
     public var password: (@Sendable () -> String?)?
     /// The archive of the model, compressed, that a new store keeps a copy of; `nil` for none.
     public var modelCache: (@Sendable () -> [UInt8]?)?
-    /// So many new rows of one entity are copied. Fewer are inserted by a statement that travels together with others.
+    /// So many new rows of one entity, or more, are copied. Fewer are inserted by a statement that is sent together with others.
     var copyLimit = 1_000
 
     /// Makes a configuration.

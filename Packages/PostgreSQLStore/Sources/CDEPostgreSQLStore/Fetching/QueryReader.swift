@@ -67,17 +67,22 @@
           for row in try decided(whole, connection, asOf) { keys.append(row.key) }
           return keys
         }
+        // Otherwise the server plans for the first tenth of the rows.
+        try connection.enqueue("SET LOCAL cursor_tuple_fraction TO 1", while: task)
         _ = try connection.run(
           "DECLARE keys NO SCROLL CURSOR FOR \(compiled.sql)", Parameters(compiled.bindings), while: task)
+        // The transaction of a kept state goes on.
+        defer { try? connection.execute("CLOSE keys", while: task) }
         while true {
+          if Task.isCancelled {
+            throw StoreError(.cancelled, "The fetch was cancelled before it had read all keys.")
+          }
           let part = try connection.run("FETCH \(Self.keysPerPart) FROM keys", while: task)
           var collector = RowCollector(plan, asOf: asOf, keysOnly: true)
           try collector.append(part)
           for entry in collector.finish().order ?? [] { keys.append(entry.key) }
-          if part.count < Self.keysPerPart { break }
+          if part.count < Self.keysPerPart { return keys }
         }
-        try connection.enqueue("CLOSE keys", while: task)
-        return keys
       }
     }
 

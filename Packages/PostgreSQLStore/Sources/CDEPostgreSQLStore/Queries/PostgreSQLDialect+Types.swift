@@ -105,9 +105,9 @@
 
     /// A list as an array.
     ///
-    /// The server plans with the array that the function makes, and looks members up by their hashes where it reads a whole table. An
-    /// array's literal is read at each run only: the plan does not know of how many members it is, and where a table without statistics is
-    /// read as a whole, each row is compared with each member.
+    /// The server folds the function's array into a constant: it plans with the number of the members, and from version 14 on looks them up
+    /// by their hashes where it reads a whole table. It does not fold the literal of an array, which it reads again for each row of such a
+    /// table.
     private static func array(_ members: [String], of kind: SQLKind, _ type: String) -> SQLPiece {
       // The function makes no array of one empty text.
       let separator =

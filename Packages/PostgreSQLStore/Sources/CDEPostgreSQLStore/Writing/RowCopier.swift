@@ -16,7 +16,7 @@
     /// Rows of the current statement.
     private var count = 0
 
-    /// The limits of a statement's time concern parts of a large insertion, not all of it.
+    /// `statement_timeout` applies to each statement, so a large insertion is several. A statement ends after the batch that reaches this number.
     private static let rowsPerStatement = 100_000
     private static let bytesPerPiece = 1 << 18
 
@@ -59,6 +59,7 @@
     func abandon() { if isCopying { connection.abandonCopying() } }
 
     private func send() throws(StoreError) {
+      try connection.checkSize(rows.byteCount, task)
       do throws(StoreError) {
         try rows.takeBytes { (bytes) throws(StoreError) in try connection.send(bytes, while: task) }
       } catch {

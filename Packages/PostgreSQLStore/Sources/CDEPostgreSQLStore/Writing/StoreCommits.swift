@@ -78,6 +78,12 @@
     func commit(
       _ insertion: StoreInsertion, collecting collector: StatementCollector?
     ) throws(StoreError) -> CommitResult {
+      // Few rows take the locks of their unique values.
+      if insertion.count <= UniqueValues.limit {
+        var result = try commit(insertion.transaction(), collecting: collector) { _ in }
+        result.derived = []
+        return result
+      }
       for derivation in plans.physical.foreign { try derivation.checkInsertion(of: insertion.entity) }
       var transaction = StoreTransaction()
       (transaction.author, transaction.contextName) = (insertion.author, insertion.contextName)
@@ -184,7 +190,7 @@
       _ transaction: StoreTransaction, _ insertion: StoreInsertion?,
       _ keyBase: IndexedArray<RootIndex, Int64>, on connection: Connection
     ) -> (TransactionWriter, HistoryRecorder?) {
-      let inserted = insertion.map { insertion in
+      let inserted: (Int64, Range<Int64>)? = insertion.map { insertion in
         let first = keyBase[plans.schema.entities[insertion.entity].root] + 1
         return (plans.physical.numbers[insertion.entity], first..<first + Int64(insertion.count))
       }

@@ -120,6 +120,8 @@
           try run(batch, Array(0..<batch.count), plan.insert, task)
         }
       }
+      // Their errors are not about these rows.
+      try connection.sendQueue()
       let copier = RowCopier(plan, arrays, connection, while: task)
       do throws(StoreError) {
         try forEachBatch { (batch) throws(StoreError) in try copier.append(batch) }

@@ -18,7 +18,7 @@
     private let constraints: IndexedArray<EntityIndex, [Constraint]>
 
     /// More values are not locked: the server's table of locks has a limited size.
-    private static let limit = 64
+    static let limit = 64
 
     init(_ writes: IndexedArray<EntityIndex, WritePlan>, _ plans: SchemaPlans) {
       constraints = plans.schema.entities.mapped { entity in

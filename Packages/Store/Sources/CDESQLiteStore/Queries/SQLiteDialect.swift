@@ -70,7 +70,9 @@ struct SQLiteDialect: SQLDialect {
 
   /// The keys as an array in JSON. Foundation and the standard library make a string of each number first, which takes four times as long.
   private static func text(_ keys: [Int64]) -> String {
-    String(unsafeUninitializedCapacity: 2 + keys.count * 21) { text in
+    let widest = keys.reduce(0) { max($0, $1.magnitude) }
+    // A sign or a comma, and for the first key both.
+    return String(unsafeUninitializedCapacity: 3 + keys.count * (String(widest).utf8.count + 2)) { text in
       var used = 0
       func append(_ byte: UInt8) {
         text[used] = byte

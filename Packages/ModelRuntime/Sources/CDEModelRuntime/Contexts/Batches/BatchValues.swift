@@ -188,13 +188,13 @@ final class BatchRows {
   @exclusivity(unchecked) private(set) var count = 0
   /// The properties that were given for each row, as runs of rows with the same ones. Empty if the entity has no unique values.
   private var given: [(properties: PropertySet, rows: Int)] = []
-  private let hasUniqueValues: Bool
+  let hasUniqueValues: Bool
   @exclusivity(unchecked) private var infos: [String: PropertyInfo] = [:]
   /// Properties that every row must have.
   private let required: [PropertyInfo]
   /// Those without a default.
   private let mandatory: [PropertyInfo]
-  /// The progress that was current on the thread gets the rows that are written as a part.
+  /// A part of the progress that was current on the thread when the rows began. It counts the rows that are written.
   private let progress: Progress?
 
   /// More bytes of rows are written to a file.
@@ -339,18 +339,26 @@ final class BatchRows {
       try body(batch)
       if let progress { progress.completedUnitCount += Int64(batch.count) }
     }
-    for batch in batches { try write(batch) }
-    try file?.forEachBatch { (batch) throws(StoreError) in try write(batch) }
+    try read(write)
   }
+
+  private func read(_ body: (RowBatch) throws(StoreError) -> Void) throws(StoreError) {
+    for batch in batches { try body(batch) }
+    try file?.forEachBatch(body)
+  }
+
+  /// Notes that all rows are written.
+  func complete() { if let progress { progress.completedUnitCount = progress.totalUnitCount } }
 
   /// All rows in memory, with the properties that were given for each.
   func inMemory() throws(StoreError) -> (batches: [RowBatch], given: [PropertySet]) {
     var all: [RowBatch] = []
-    try forEachBatch { all.append($0) }
+    try read { all.append($0) }
     return (all, given.flatMap { repeatElement($0.properties, count: $0.rows) })
   }
 
-  private func checkCancellation() throws(StoreError) {
+  /// - Throws: `.cancelled` if the task or the progress is.
+  func checkCancellation() throws(StoreError) {
     // Few rows take no time worth cancelling.
     if count > RowBuilders.rowLimit, Task.isCancelled || progress?.isCancelled == true {
       throw StoreError(.cancelled, "The batch insertion was cancelled. Nothing was saved.")

@@ -266,9 +266,9 @@ extension NSManagedObjectContext {
       if isNamed { written.new = (1...rows.count).map { base + Int64($0) } }
       return written
     } catch let error as StoreError {
-      guard policy.mergeType != .errorMergePolicyType, [.uniqueness, .conflict].contains(error.code) else {
-        throw ManagedObjectError.store(error)
-      }
+      guard policy.mergeType != .errorMergePolicyType, rows.hasUniqueValues,
+        [.uniqueness, .conflict].contains(error.code)
+      else { throw ManagedObjectError.store(error) }
       return try write(rows, of: binding, to: handle, after: error)
     }
   }
@@ -291,10 +291,14 @@ extension NSManagedObjectContext {
       try upsert.fill(&transaction)
       // Other writers may commit in between.
       for _ in 0..<10 {
+        try rows.checkCancellation()
         try upsert.resolve(try source.conflicts(of: transaction, in: handle), refusal)
         try upsert.fill(&transaction)
         var written = InsertedRows(count: upsert.count, updated: upsert.updatedRows)
-        if transaction.isEmpty { return written }
+        if transaction.isEmpty {
+          rows.complete()
+          return written
+        }
         do throws(StoreError) {
           written.derived = try source.commit(transaction, to: handle) { _ in }.derived
         } catch {
@@ -307,6 +311,7 @@ extension NSManagedObjectContext {
           continue
         }
         written.new = transaction.inserted.flatMap { batch in (0..<batch.count).map(batch.key) }
+        rows.complete()
         return written
       }
       throw refusal

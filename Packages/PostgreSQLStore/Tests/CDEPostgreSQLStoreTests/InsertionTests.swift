@@ -4,7 +4,7 @@
   @_spi(CDE) import CDEStoreTestKit
   import Testing
 
-  /// Insertions whose rows are not in memory at the same time, and rows that travel by COPY.
+  /// Insertions whose rows are not in memory at the same time, and rows that are written by COPY.
   @Suite(.needsServer) struct InsertionTests {
     let place = TestSchema()
 

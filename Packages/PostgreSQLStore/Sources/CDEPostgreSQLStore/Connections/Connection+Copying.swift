@@ -2,7 +2,7 @@
   internal import CDELibPQ
   internal import CDEStore
 
-  // Rows that travel by COPY. `beginCopying` comes first, then `send` any number of times, then one of `endCopying` and
+  // Rows are sent by COPY. `beginCopying` comes first, then `send` any number of times, then one of `endCopying` and
   // `abandonCopying`. No other statement may run meanwhile.
   extension Connection {
     /// Sends the queued statements, and one that takes rows from the client.
@@ -20,9 +20,8 @@
 
     /// Sends rows.
     ///
-    /// - Throws: the error for which the server takes no more rows.
-    ///
     /// - Precondition: there are fewer bytes than a message may have.
+    /// - Throws: the error for which the server takes no more rows.
     func send(_ rows: UnsafeRawBufferPointer, while task: String) throws(StoreError) {
       let bytes = rows.baseAddress?.assumingMemoryBound(to: CChar.self)
       if PQputCopyData(handle, bytes, Int32(rows.count)) == 1 { return }

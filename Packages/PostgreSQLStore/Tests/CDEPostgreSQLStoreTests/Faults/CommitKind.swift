@@ -7,7 +7,7 @@
   /// One kind of commit whose connection is disturbed.
   enum CommitKind: String, Sendable, CaseIterable, CustomTestStringConvertible {
     case insertion, update, deletion, links, mixture
-    /// New rows that travel by COPY.
+    /// New rows that are written by COPY.
     case copying
     /// The update of one row by a store without a history, which is one statement and no transaction around it.
     case updateAtOnce

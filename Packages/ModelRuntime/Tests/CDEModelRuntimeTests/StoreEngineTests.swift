@@ -10,6 +10,12 @@ import Testing
 private final class NotingEngine: StoreEngine {
   let calls = Mutex<[String]>([])
   let versions = Mutex<[URL: [String: [UInt8]]]>([:])
+  /// Runs between a commit and its announcement, with the rows of the store.
+  let beforeAnnouncement = Mutex(Step())
+
+  struct Step: Sendable {
+    var run: (@Sendable (SQLiteStore) throws(StoreError) -> Void)?
+  }
   let migrates: Bool
 
   init(migrates: Bool = false) { self.migrates = migrates }
@@ -33,7 +39,7 @@ private final class NotingEngine: StoreEngine {
     let rows = try SQLiteStore(
       schema: opening.schema, entities: opening.entities,
       configuration: SQLiteStore.Configuration(location: .inMemory(name: UUID().uuidString)))
-    return NotingStore(rows) { self.note($0) }
+    return NotingStore(rows, self) { self.note($0) }
   }
 
   func migrate(_ opening: StoreOpening, after refusal: StoreError) throws {
@@ -45,10 +51,12 @@ private final class NotingEngine: StoreEngine {
 
 private final class NotingStore: Store {
   private let rows: SQLiteStore
+  private let engine: NotingEngine
   private let note: @Sendable (String) -> Void
 
-  init(_ rows: SQLiteStore, _ note: @escaping @Sendable (String) -> Void) {
+  init(_ rows: SQLiteStore, _ engine: NotingEngine, _ note: @escaping @Sendable (String) -> Void) {
     self.rows = rows
+    self.engine = engine
     self.note = note
   }
 
@@ -86,7 +94,14 @@ private final class NotingStore: Store {
     _ transaction: StoreTransaction, committed: (CommitResult) -> Void
   ) throws(StoreError) -> CommitResult {
     note("commit \(transaction.inserted.reduce(0) { $0 + $1.count })")
-    return try rows.commit(transaction, committed: committed)
+    guard let overtake = engine.beforeAnnouncement.withLock({ $0 }).run else {
+      return try rows.commit(transaction, committed: committed)
+    }
+    var result = try rows.commit(transaction)
+    try overtake(rows)
+    result.isOvertaken = { true }
+    committed(result)
+    return result
   }
 
   func conflicts(of transaction: StoreTransaction) throws(StoreError) -> TransactionConflicts {
@@ -171,6 +186,49 @@ struct StoreEngineTests {
     #expect(store.metadata[NSStoreUUIDKey] as? String == store.identifier)
     try container.close()
     #expect(engine.calls.withLock { $0 } == ["open  red", "commit 3", "close"])
+  }
+
+  @Test("A context reads the rows of a commit that a later one has overtaken")
+  func overtaken() async throws {
+    let engine = NotingEngine()
+    let type = "Noting-\(UUID())"
+    NSPersistentStoreCoordinator.registerStoreEngine(engine, forStoreType: type)
+    defer { NSPersistentStoreCoordinator.registerStoreEngine(nil, forStoreType: type) }
+    let (container, _) = container(type)
+    #expect(load(container) == nil)
+    let writer = container.newBackgroundContext()
+    let reader = container.newBackgroundContext()
+    let id = try await writer.perform { () throws in
+      let note = writer.make("Note", ["title": "first"])
+      try writer.save()
+      return note.objectID
+    }
+    try await reader.perform { () throws in
+      reader.automaticallyMergesChangesFromParent = true
+      #expect(try reader.existingObject(with: id).value(forKey: "title") as? String == "first")
+    }
+    // Another change of the row follows the save, and no context gets it.
+    engine.beforeAnnouncement.withLock {
+      $0.run = { (rows) throws(StoreError) in
+        let entity = rows.schema.entities[EntityIndex(0)]
+        let row = try rows.rows(entity: entity.index, keys: [1]).batches[0]
+        let slot = row.layout.slot(named: "title")!
+        var changed = RowBatchBuilder(layout: row.layout)
+        changed.beginRow(copying: row, 0, key: 1, version: row.version(0) + 1)
+        changed.setString(row.layout.cells.firstIndex { $0.name == "title" }!, "third")
+        var transaction = StoreTransaction()
+        transaction.updated = [RowUpdate(batch: changed.finish(), changed: [[slot]])]
+        _ = try rows.commit(transaction)
+      }
+    }
+    try await writer.perform { () throws in
+      try writer.existingObject(with: id).setValue("second", forKey: "title")
+      try writer.save()
+    }
+    try await reader.perform { () throws in
+      #expect(try reader.existingObject(with: id).value(forKey: "title") as? String == "third")
+    }
+    try container.close()
   }
 
   @Test("A store's URL has no password, and the store is found by the URL with it or without")

@@ -26,6 +26,21 @@
       #expect(announced.withLock { $0 } == places)
     }
 
+    @Test func `A commit that did not wait for its turn overtakes the earlier ones that are not over`() {
+      let queue = CommitQueue()
+      let places = (0..<4).map { _ in queue.enter() }
+      queue.leave(places[0])
+      queue.overtake(places[2])
+      queue.leave(places[2])
+      #expect(places.map(queue.isOvertaken) == [true, true, false, false])
+      queue.leave(places[1])
+      queue.wait(for: places[3])
+      // It is the first, so that there is nothing to overtake.
+      queue.overtake(places[3])
+      #expect(!queue.isOvertaken(places[2]))
+      queue.leave(places[3])
+    }
+
     @Test func `A commit that failed lets later ones go on, whether its turn has come or not`() throws {
       let queue = CommitQueue()
       let places = (0..<4).map { _ in queue.enter() }

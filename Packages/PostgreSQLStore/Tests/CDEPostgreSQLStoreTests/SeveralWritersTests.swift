@@ -335,6 +335,47 @@
       #expect(try other.integer(#"SELECT count(*) FROM "ZTAG""#) == 80)
     }
 
+    @Test(arguments: [false, true])
+    func `A commit that no context gets does not wait for one that takes long`(_ isAwaited: Bool) throws {
+      let tag = try store.insert("Tag", [Draft(key: -1, values: ["name": .text("0")])])[0]
+      // Each transaction with a new item waits for a lock at its end.
+      try other.execute(
+        "CREATE FUNCTION wait_here() RETURNS trigger LANGUAGE plpgsql AS "
+          + "$$ BEGIN PERFORM pg_advisory_xact_lock_shared(hashtext(current_schema())); RETURN NULL; END $$; "
+          + #"CREATE CONSTRAINT TRIGGER late AFTER INSERT ON "ZITEM" DEFERRABLE INITIALLY DEFERRED "#
+          + "FOR EACH ROW EXECUTE FUNCTION wait_here(); SELECT pg_advisory_lock(hashtext(current_schema()))",
+        while: "Testing")
+      let slow = Call { [store] () throws(StoreError) in
+        var transaction = StoreTransaction()
+        transaction.inserted = [store.batch("Item", [Draft(key: -1)])]
+        return try store.commit(transaction)
+      }
+      try waitForBlockedStore()
+      let isOver = Lock(false)
+      let quick = Call { [store] () throws(StoreError) in
+        var transaction = StoreTransaction()
+        transaction.updated = [
+          store.update("Tag", [Draft(key: tag, version: 2, values: ["name": .text("1")])], "name")
+        ]
+        transaction.hasRecipients = { isAwaited }
+        let result = try store.commit(transaction)
+        isOver.withLock { $0 = true }
+        return result
+      }
+      if isAwaited {
+        try waitUntil("The update is not committed") {
+          try other.texts(#"SELECT "ZNAME"::text FROM "ZTAG""#) == ["1"]
+        }
+        #expect(!isOver.withLock { $0 })
+      } else {
+        #expect(try quick.value.get().isOvertaken?() == false)
+      }
+      try other.execute("SELECT pg_advisory_unlock(hashtext(current_schema()))", while: "Testing")
+      let (first, second) = (try slow.value.get(), try quick.value.get())
+      #expect((first.number < second.number) == isAwaited)
+      #expect(first.isOvertaken?() == !isAwaited)
+    }
+
     @Test func `Two writers that append to one order get different positions`() throws {
       let category = try store.insert("Category", [Draft(key: -1)])[0]
       let items = try store.insert("Item", (1...40).map { Draft(key: -$0) })

@@ -31,6 +31,11 @@ public struct StoreTransaction: Sendable {
   public var keyLimit = Int64.max
   /// Records and marks of saves over several stores, written with the transaction.
   public var pending: [PendingSave] = []
+  /// Whether contexts get the commit, in the order of commits; nil if that is not known.
+  ///
+  /// An engine whose commits overlap may ask once the transaction is committed. If no context gets it, the caller need not wait for the
+  /// commits that were sent before it.
+  public var hasRecipients: (@Sendable () -> Bool)?
 
   /// Makes a transaction that writes nothing.
   public init() {}
@@ -155,6 +160,9 @@ public struct CommitResult: Sendable {
   public var derived: [RowBatch]
   /// The number of the transaction in the store's history; `nil` if it was not recorded.
   public var historyNumber: Int64?
+  /// Whether a later commit, which no context gets, may have been numbered before this one; nil if that can't be. The rows of this commit
+  /// may then be older than the stored ones, so contexts that merge it read them. Asked when it is known which contexts get this commit.
+  public var isOvertaken: (@Sendable () -> Bool)?
 
   /// Makes a result from its parts; see the properties.
   public init(

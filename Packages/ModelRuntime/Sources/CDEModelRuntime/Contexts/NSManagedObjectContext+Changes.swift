@@ -218,8 +218,7 @@ extension NSManagedObjectContext {
     add(NSRefreshedObjectsKey, Set(pending.refreshed))
     if pending.isMerge { userInfo[NSObjectsChangedByMergeChangesKey] = true }
     guard !userInfo.isEmpty else { return announced }
-    NotificationCenter.default.post(
-      name: PostedNames.objectsDidChange, object: self, userInfo: userInfo)
+    PostedNames.objectsDidChange.post(self, userInfo)
     if !trackers.isEmpty { tellTrackers(pending, news) }
     return announced
   }

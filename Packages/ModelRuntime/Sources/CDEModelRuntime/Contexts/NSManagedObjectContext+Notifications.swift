@@ -2,27 +2,25 @@ public import Foundation
 
 extension Notification.Name {
   /// Posted before a save validates and writes. `object` is the context. Posted on the context's isolation.
-  public static let NSManagedObjectContextWillSave = Notification.Name(
-    "NSManagingContextWillSaveChangesNotification")
+  public static var NSManagedObjectContextWillSave: Notification.Name { PostedNames.willSave.used() }
   /// Posted after a save. `userInfo` contains three sets, which may be empty: the inserted, updated and
   /// deleted objects.
-  public static let NSManagedObjectContextDidSave = Notification.Name(
-    "NSManagingContextDidSaveChangesNotification")
+  public static var NSManagedObjectContextDidSave: Notification.Name { PostedNames.didSave.used() }
   /// Posted when objects of a context changed in memory.
   ///
   /// Before a process uses this name, contexts do not make the objects that a merge inserts. After its first
   /// use they make these objects, and the notification names them as inserted. An observer that writes the
   /// name as a literal therefore gets no such objects.
   public static var NSManagedObjectContextObjectsDidChange: Notification.Name {
-    PostedNames.useObjectsDidChange()
+    PostedNames.objectsDidChange.used()
   }
 }
 
 extension NSManagedObjectContext {
   /// Posted before a save validates and writes: `Notification.Name.NSManagedObjectContextWillSave`.
-  public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
+  public static var willSaveObjectsNotification: Notification.Name { .NSManagedObjectContextWillSave }
   /// Posted after a save: `Notification.Name.NSManagedObjectContextDidSave`.
-  public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
+  public static var didSaveObjectsNotification: Notification.Name { .NSManagedObjectContextDidSave }
   /// Posted when objects of a context changed in memory. See
   /// `Notification.Name.NSManagedObjectContextObjectsDidChange` for the effect of the first use of the name.
   public static var didChangeObjectsNotification: Notification.Name {
@@ -30,7 +28,7 @@ extension NSManagedObjectContext {
   }
   /// Posted after a save, after ``didSaveObjectsNotification``, with three sets of IDs, which may be empty. Contexts post it from the
   /// first use of this name on: an observer that writes the name as a literal gets nothing.
-  public static var didSaveObjectIDsNotification: Notification.Name { PostedNames.useDidSaveObjectIDs() }
+  public static var didSaveObjectIDsNotification: Notification.Name { PostedNames.didSaveObjectIDs.used() }
   /// Posted once for each merge, with sets of IDs.
   public static let didMergeChangesObjectIDsNotification = Notification.Name(
     "NSManagedObjectContextDidMergeChangesObjectIDsNotification")

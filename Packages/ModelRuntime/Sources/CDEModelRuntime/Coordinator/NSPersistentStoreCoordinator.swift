@@ -334,22 +334,32 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   func remove(_ inbox: MergeInbox) { state.withLock { $0.inboxes.removeAll { $0 === inbox } } }
 
+  /// Whether any other context than one merges commits automatically.
+  ///
+  /// - Parameter source: the inbox of the one context.
+  func hasRecipients(besides source: MergeInbox?) -> Bool {
+    state.withLock { state in state.inboxes.contains { $0 !== source && $0.isOpen } }
+  }
+
   /// Numbers a commit and adds it to the inboxes of the other contexts that merge automatically.
   ///
   /// The store calls this while the commit still has its writer locked. All inboxes therefore get the commits
   /// of a store in the same order. The cost grows only with the number of contexts, and no code of the
   /// application runs.
   ///
-  /// - Parameter source: the inbox of the context that saved; nil for a commit of another process.
-  func handOn(_ commit: inout CommittedTransaction, from source: MergeInbox?) -> CommitDelivery {
+  /// - Parameters:
+  ///   - source: the inbox of the context that saved; nil for a commit of another process.
+  ///   - isOvertaken: see ``CommitResult``.
+  func handOn(
+    _ commit: inout CommittedTransaction, from source: MergeInbox?, isOvertaken: (@Sendable () -> Bool)? = nil
+  ) -> CommitDelivery {
     state.withLock { state in
       commit.enter(commitOrder)
-      var delivery = CommitDelivery()
-      for inbox in state.inboxes where inbox !== source && inbox.isOpen {
-        inbox.append(commit)
-        delivery.recipients.append(inbox)
-      }
-      return delivery
+      let recipients = state.inboxes.filter { $0 !== source && $0.isOpen }
+      // Asked when the recipients are known: one that opened its inbox since may lack the later commit, and is then found here.
+      if !recipients.isEmpty, isOvertaken?() == true { commit.lacksRows = true }
+      for inbox in recipients { inbox.append(commit) }
+      return CommitDelivery(recipients: recipients)
     }
   }
 }

@@ -92,6 +92,12 @@
       endArray()
     }
 
+    mutating func append(_ values: [UUID]) {
+      beginArray(.uuid)
+      for value in values { withUnsafeBytes(of: value.uuid) { appendElement($0) } }
+      endArray()
+    }
+
     mutating func append(texts values: [String]) {
       beginArray(.text)
       for var value in values { value.withUTF8 { appendElement(UnsafeRawBufferPointer($0)) } }

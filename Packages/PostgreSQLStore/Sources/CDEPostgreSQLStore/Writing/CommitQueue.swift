@@ -4,7 +4,8 @@
 
   /// The order in which commits of a store are announced, although their COMMITs are on their way at the same time.
   ///
-  /// States of a place: taken (its COMMIT may be sent) -> over (announced, or failed). A transaction that meets a row of another one
+  /// States of a place: taken (its COMMIT may be sent) -> over (announced, or failed). A commit that no context gets is over without its
+  /// turn. Earlier ones that are taken then are overtaken. A transaction that meets a row of another one
   /// gets it when that one has committed, which is after it took its place. So the order of places is an order of the commits.
   final class CommitQueue: Sendable {
     private struct State {
@@ -14,6 +15,8 @@
       /// Later places that are over.
       var over: Set<UInt64> = []
       var waiters: [UInt64: DispatchSemaphore] = [:]
+      /// The last place that was over without its turn.
+      var lastOvertaking: UInt64 = 0
     }
 
     private let state = Lock(State())
@@ -36,6 +39,15 @@
       }
       waiter?.wait()
     }
+
+    /// Does not wait for the earlier places, whose commits count as overtaken from now on. Precondition: the place's commit writes no
+    /// reference and deletes nothing.
+    func overtake(_ place: UInt64) {
+      state.withLock { if $0.first < place { $0.lastOvertaking = max($0.lastOvertaking, place) } }
+    }
+
+    /// Whether a later place was over without its turn.
+    func isOvertaken(_ place: UInt64) -> Bool { state.withLock { $0.lastOvertaking > place } }
 
     /// Ends a place, in any order.
     func leave(_ place: UInt64) {

@@ -37,8 +37,8 @@
 
     /// A deadlock, or a serialisation failure, is repeated so often.
     private static let attemptLimit = 5
-    /// Tokens of ended processes are removed by the first commit, and after so many commits.
-    private static let sweepInterval: UInt64 = 4096
+    /// Tokens of ended processes are removed by the first commit, and after so many commits. It reads the whole table.
+    private static let sweepInterval: UInt64 = 1 << 17
 
     init(
       _ plans: SchemaPlans, _ pool: ConnectionPool, _ configuration: PostgreSQLConfiguration, channel: String,
@@ -240,8 +240,18 @@
         isSent = error.code == .unknownOutcome
         throw error
       }
-      queue.wait(for: place)
-      return order.withLock { announce(&$0, nil, writer, committed) }
+      if !canOvertake(place, writer.transaction) { queue.wait(for: place) }
+      return announce(place, nil, writer, committed)
+    }
+
+    /// Whether a commit need not be announced after the earlier ones: no context gets it. Precondition: its row has no derived values, which
+    /// the numbers of commits compare.
+    private func canOvertake(_ place: UInt64, _ transaction: StoreTransaction) -> Bool {
+      guard let hasRecipients = transaction.hasRecipients, !hasRecipients() else { return false }
+      queue.overtake(place)
+      // If a context begins to merge now and gets an earlier commit, it learns that this one was faster. If it began since the first
+      // question, it gets both.
+      return !hasRecipients()
     }
 
     /// Writes and commits a transaction.
@@ -314,7 +324,7 @@
       // The connection was lost with the answer.
       if let history, number == nil { number = findNumber(history) }
       if !configuration.tracksHistory { queue.wait(for: place) }
-      return order.withLock { announce(&$0, number, writer, committed) }
+      return announce(place, number, writer, committed)
     }
 
     /// The number of a transaction in the history that is known to be committed; nil if the server can't be asked within the time for that.
@@ -326,9 +336,16 @@
       } ?? nil
     }
 
-    /// Numbers a commit and tells its caller.
+    /// Numbers a commit and tells its caller, while no other commit is numbered.
     private func announce(
-      _ order: inout Order, _ number: Int64?, _ writer: TransactionWriter, _ committed: (CommitResult) -> Void
+      _ place: UInt64, _ number: Int64?, _ writer: TransactionWriter, _ committed: (CommitResult) -> Void
+    ) -> CommitResult {
+      order.withLock { announce(&$0, place, number, writer, committed) }
+    }
+
+    private func announce(
+      _ order: inout Order, _ place: UInt64, _ number: Int64?, _ writer: TransactionWriter,
+      _ committed: (CommitResult) -> Void
     ) -> CommitResult {
       order.last += 1
       let current = order.last
@@ -340,8 +357,9 @@
       }
       for batch in writer.derived { batch.asOf = current }
       published.withLock { $0 = current }
-      let done = CommitResult(
+      var done = CommitResult(
         keyBase: keyBase, number: current, derived: writer.derived, historyNumber: number)
+      done.isOvertaken = { [queue] in queue.isOvertaken(place) }
       committed(done)
       return done
     }

@@ -151,7 +151,7 @@ extension NSManagedObjectContext {
     var ids = MergedIDs()
     var arrived: [CommittedTransaction.Change] = []
     var missed: [CommittedTransaction.Change] = []
-    let namesArrivals = PostedNames.isObjectsDidChangeUsed
+    let namesArrivals = PostedNames.objectsDidChange.isUsed
     let isTracked = !trackers.isEmpty
     for change in commit.changes {
       let binding = registry.model.entities[change.entity]

@@ -8,7 +8,7 @@ extension NSManagedObjectContext {
   func withRows(_ commit: CommittedTransaction) -> CommittedTransaction {
     var commit = commit
     var keys: [RootIndex: Set<Int64>] = [:]
-    let namesArrivals = PostedNames.isObjectsDidChangeUsed
+    let namesArrivals = PostedNames.objectsDidChange.isUsed
     for change in commit.changes {
       let root = root(of: change.entity)
       let isNeeded =

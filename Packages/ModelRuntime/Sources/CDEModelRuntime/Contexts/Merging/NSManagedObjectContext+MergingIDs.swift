@@ -52,7 +52,7 @@ extension NSManagedObjectContext {
     }
     settleByReading(changes)
     releaseRivals()
-    if PostedNames.isObjectsDidChangeUsed { pending.appeared += arrived.map(object(with:)) }
+    if PostedNames.objectsDidChange.isUsed { pending.appeared += arrived.map(object(with:)) }
     let ids = MergedIDs(
       inserted: Set(inserted), updated: Set(updated + effects.updated.map(\.objectID)),
       deleted: Set(deleted + effects.deleted.map(\.objectID)))

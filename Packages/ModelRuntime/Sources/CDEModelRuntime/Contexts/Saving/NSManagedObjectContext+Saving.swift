@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
       forgetChanges()
       return
     }
-    NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
+    PostedNames.willSave.post(self)
 
     let objects: CollectedSave
     do { objects = try collectValidated() } catch {
@@ -122,6 +122,9 @@ extension NSManagedObjectContext {
     if save.transaction.isEmpty { return .committed(applyUnwritten(save, handle, complete)) }
     save.transaction.checked = rowChecks(besides: [save], in: handle)
     if handle.store.recordsHistory { save.nameTouchedOwners() }
+    if handle.store.mayWaitForNetwork {
+      save.transaction.hasRecipients = { [inbox] in coordinator.hasRecipients(besides: inbox) }
+    }
     if !unfinished.isEmpty { save.transaction.pending = unfinished[ObjectIdentifier(handle)] ?? [] }
     var delivery = CommitDelivery()
     var committed: CommittedSave?
@@ -129,7 +132,7 @@ extension NSManagedObjectContext {
       _ = try coordinator.commit(save.transaction, to: handle) { result in
         var written = save.committed(result, of: registry.model, makeCommitTrace(), handle)
         complete(&written.transaction)
-        delivery = coordinator.handOn(&written.transaction, from: inbox)
+        delivery = coordinator.handOn(&written.transaction, from: inbox, isOvertaken: result.isOvertaken)
         committed = written
       }
       guard let committed else {
@@ -184,8 +187,8 @@ extension NSManagedObjectContext {
       NSDeletedObjectsKey:
         announced.deleted.count == objects.deleted.count ? announced.deleted : Set(objects.deleted),
     ]
-    NotificationCenter.default.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: userInfo)
-    if PostedNames.isDidSaveObjectIDsUsed { announceIDs(of: objects, committed) }
+    PostedNames.didSave.post(self, userInfo)
+    if PostedNames.didSaveObjectIDs.isUsed { announceIDs(of: objects, committed) }
     for saved in [objects.inserted, objects.updated, objects.deleted] {
       saved[...].forEachBorrowed { $0.didSave() }
       if registry.hasKeyObservers {
@@ -202,9 +205,9 @@ extension NSManagedObjectContext {
   /// Posts the IDs of a save's objects.
   private func announceIDs(of objects: CollectedSave, _ committed: CommittedTransaction) {
     func ids(_ objects: [NSManagedObject]) -> Set<NSManagedObjectID> { Set(objects.map(\.objectID)) }
-    NotificationCenter.default.post(
-      name: PostedNames.didSaveObjectIDs, object: self,
-      userInfo: [
+    PostedNames.didSaveObjectIDs.post(
+      self,
+      [
         CommittedTransaction.userInfoKey: committed, NSInsertedObjectIDsKey: ids(objects.inserted),
         NSUpdatedObjectIDsKey: ids(objects.updated), NSDeletedObjectIDsKey: ids(objects.deleted),
       ])
@@ -292,8 +295,7 @@ extension NSManagedObjectContext {
     awaken(restored, from: .rollback)
     pending.refreshed += restored
     if pending.isEmpty, !objects.isEmpty {
-      NotificationCenter.default.post(
-        name: PostedNames.objectsDidChange, object: self, userInfo: [:])
+      PostedNames.objectsDidChange.post(self, [:])
     }
     processPendingChanges()
     if !restored.isEmpty { observer?.contextDidRefresh(restored) }
@@ -334,9 +336,7 @@ extension NSManagedObjectContext {
       object._overlay?.dropRelationships(keepingChanged: false)
       object.detach()
     }
-    NotificationCenter.default.post(
-      name: PostedNames.objectsDidChange, object: self,
-      userInfo: [NSInvalidatedAllObjectsKey: true])
+    PostedNames.objectsDidChange.post(self, [NSInvalidatedAllObjectsKey: true])
     if !trackers.isEmpty { tellTrackersOfReset() }
     observer?.contextDidReset()
   }

@@ -1,5 +1,5 @@
-import CDESQLite
 @_spi(CDE) public import CDEStore
+import Dispatch
 
 extension SQLiteStore {
   /// Whether each commit is recorded: the store was opened with ``Configuration/tracksHistory`` and may be written.
@@ -25,41 +25,34 @@ extension SQLiteStore {
     }
   }
 
-  /// Removes old transactions and their changes, in one SQLite transaction. Other writers wait meanwhile.
+  /// Removes old transactions and their changes.
+  ///
+  /// Takes the store's writer for some 10 ms at a time, and leaves it to other writers for as long. A single transaction is not divided.
   ///
   /// - Returns: the number of removed transactions.
-  /// - Throws: `.readOnly`, `.busy`, `.full`, `.fileMoved`, `.closed` and so on. Then nothing is removed.
+  /// - Throws: `.readOnly`, `.busy`, `.full`, `.fileMoved`, `.closed` and so on. Some of the oldest transactions may be removed then.
   public func purgeHistory(_ limit: StoreHistoryLimit) throws(StoreError) -> Int {
     try requireWritable()
     guard plans.history != nil else { return 0 }
-    let condition: String
-    let binding: StoreValue
-    switch limit {
-    case .before(let number): (condition, binding) = ("Z_PK < ?", .integer(number))
-    case .beforeTime(let time): (condition, binding) = ("ZTIMESTAMP < ?", .real(time))
+    let last = try pool.read { (connection) throws(StoreError) in
+      try HistoryPurge.last(limit, on: connection)
     }
-    let task = "Purging the history"
-    return try pool.write(.batch) { (connection) throws(StoreError) in
-      var removed = 0
-      try connection.inWriteTransaction { () throws(StoreError) in
-        // A clock that was set back leaves later transactions with earlier times. Only the oldest ones are removed, so that
-        // the rest has no gap.
-        let last = try connection.integer(
-          "SELECT ifnull((SELECT min(Z_PK) FROM ATRANSACTION WHERE NOT (\(condition))) - 1, max(Z_PK)) "
-            + "FROM ATRANSACTION", [binding], while: task)
-        guard let last else { return }
-        // The numbers must not be used again, so the counters have to be above them first.
-        for (number, table) in [(16001, "ACHANGE"), (16002, "ATRANSACTION")] {
-          try connection.run(
-            "UPDATE Z_PRIMARYKEY SET Z_MAX = max(ifnull(Z_MAX, 0), ifnull((SELECT max(Z_PK) FROM \(table)), 0)) "
-              + "WHERE Z_ENT = \(number)", while: task)
-        }
-        try connection.run("DELETE FROM ACHANGE WHERE ZTRANSACTIONID <= ?", [.integer(last)], while: task)
-        try connection.run("DELETE FROM ATRANSACTION WHERE Z_PK <= ?", [.integer(last)], while: task)
-        removed = Int(sqlite3_changes(connection.handle))
+    guard let last else { return 0 }
+    var purge = HistoryPurge(through: last)
+    while true {
+      let start = ContinuousClock.now
+      purge = try pool.write(.batch) { [purge] (connection) throws(StoreError) in
+        var purge = purge
+        try purge.step(on: connection)
+        _ = pool.countCommit()
+        return purge
       }
-      _ = pool.countCommit()
-      return removed
+      if purge.isOver { return purge.removed }
+      // Else the log grows until a commit has to wait for its copy.
+      checkpointer?.waitForCopy()
+      // A writer that waits has to wake up before this thread asks for the lock again.
+      let time = min(start.duration(to: .now), HistoryPurge.longestStep)
+      _ = DispatchSemaphore(value: 0).wait(timeout: .now() + time / .seconds(1))
     }
   }
 }

@@ -155,6 +155,9 @@ final class Checkpointer: Sendable {
     return try file.checked(connect)
   }
 
+  /// Waits until no copy runs in the background. Not for a borrower of the writer.
+  func waitForCopy() { running.wait() }
+
   /// Prevents further checkpoints and waits for a running one, because its connection would keep the log's
   /// file open.
   func stop() {

@@ -38,7 +38,7 @@ package struct Options {
       --only ROW[,ROW]   only these rows, by id or name (below)
       --rounds N         rounds of each row (5); medians are taken over them
       --smoke            a small size that shows only that every row runs
-      --import N         the objects of the rows of imports (1,000,000)
+      --import N         the objects of the rows of imports and of migrate (1,000,000)
       --alone            without the opponents, for a profiler; no ratios then
       --build            measure the row "build" too: a clean debug build of the umbrella, some minutes
       --json FILE        write the results as JSON

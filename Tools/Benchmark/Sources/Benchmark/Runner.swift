@@ -96,9 +96,16 @@ final class Runner {
     case .historyInsert: try await compare(row, HistoryRows(workspace: workspace).insert)
     case .historyMerge:
       try await compare(row, HistoryRows(workspace: workspace).merge, per: HistoryRows.merged(workspace))
+    case .historyPurge: try await compare(row, HistoryRows(workspace: workspace).purge, per: 1)
     case .remoteWake:
       try await compare(
         row, RemoteWakeRow(workspace: workspace).contenders, per: RemoteWakeRow.wakes(workspace))
+    case .oneWriter: try await compare(row, WriterRows(workspace: workspace, count: 1).contenders, per: 1)
+    case .twoWriters: try await compare(row, WriterRows(workspace: workspace, count: 2).contenders, per: 1)
+    case .fourWriters: try await compare(row, WriterRows(workspace: workspace, count: 4).contenders, per: 1)
+    case .eightWriters: try await compare(row, WriterRows(workspace: workspace, count: 8).contenders, per: 1)
+    case .sixteenWriters:
+      try await compare(row, WriterRows(workspace: workspace, count: 16).contenders, per: 1)
     case .importBatch:
       try await compare(row, ImportRows(workspace: workspace).batch, per: workspace.importCount)
     case .importSaves:

@@ -46,7 +46,13 @@ package enum RowID: String, CaseIterable, Sendable {
   case historySave = "history-save"
   case historyInsert = "history-insert"
   case historyMerge = "history-merge"
+  case historyPurge = "history-purge"
   case remoteWake = "remote-wake"
+  case oneWriter = "writers-1"
+  case twoWriters = "writers-2"
+  case fourWriters = "writers-4"
+  case eightWriters = "writers-8"
+  case sixteenWriters = "writers-16"
   case importBatch = "import-batch"
   case importSaves = "import-saves"
   case importBytes = "import-bytes"
@@ -132,7 +138,13 @@ package enum RowID: String, CaseIterable, Sendable {
     case .historySave: "save of one change, with a history"
     case .historyInsert: "insert, one save, with a history"
     case .historyMerge: "merge of 10,000 changes from a history"
+    case .historyPurge: "longest save beside a purge of 1,000,000 transactions"
     case .remoteWake: "save of another process to its reader"
+    case .oneWriter: "save of one change, by 1 writer of the file"
+    case .twoWriters: "save of one change, by 2 writers of the file"
+    case .fourWriters: "save of one change, by 4 writers of the file"
+    case .eightWriters: "save of one change, by 8 writers of the file"
+    case .sixteenWriters: "save of one change, by 16 writers of the file"
     case .importBatch: "import by a batch request with a closure"
     case .importSaves: "import by saves of 1,000 objects"
     case .importBytes: "memory of an import by a batch request"
@@ -145,7 +157,7 @@ package enum RowID: String, CaseIterable, Sendable {
   package var unit: String {
     switch self {
     case .i, .observeBytes, .modelBytes, .pagedBytes, .streamedBytes: "bytes"
-    case .loadModel, .openLarge, .rewriteOne, .modelCompile: "ms"
+    case .loadModel, .openLarge, .rewriteOne, .modelCompile, .historyPurge: "ms"
     case .build, .rewriteAll: "s"
     case .importBytes: "MB"
     default: "ns"
@@ -178,6 +190,7 @@ package enum RowID: String, CaseIterable, Sendable {
     case .historySave: "the same statements by C"
     case .historyInsert: "the same without a history"
     case .historyMerge: "the same commits, in process"
+    case .oneWriter, .twoWriters, .fourWriters, .eightWriters, .sixteenWriters: "C, one connection in turns"
     case .importBatch, .importSaves: "sqlite3 .import of a file"
     default: nil
     }
@@ -196,7 +209,9 @@ package enum RowID: String, CaseIterable, Sendable {
       .modelHop, .modelFetch, .modelInsert, .modelAppend, .modelBytes, .modelCompile, .loadModel, .childSave,
       .findOrCreate, .profile, .pagedBytes,
       .streamedBytes, .migrate, .openLarge, .historySave,
-      .historyInsert, .historyMerge, .remoteWake, .importBatch, .importSaves, .importBytes, .build,
+      .historyInsert, .historyMerge, .historyPurge, .remoteWake, .oneWriter, .twoWriters, .fourWriters,
+      .eightWriters,
+      .sixteenWriters, .importBatch, .importSaves, .importBytes, .build,
       .rewriteAll, .rewriteOne:
       .others
     default: .databases

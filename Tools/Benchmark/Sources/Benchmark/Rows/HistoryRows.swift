@@ -1,4 +1,6 @@
 import CoreDataEvolution
+import Foundation
+import Synchronization
 
 /// Rows history: saves that record a history, and what a merge of it takes beside one in process.
 @MainActor
@@ -83,6 +85,62 @@ struct HistoryRows {
       Contender(.ours) { try rows.ours(NSPersistentHistoryTrackingKey) },
       Contender(.reference) { try rows.ours() },
     ].map { $0.restartingSQLite() }
+  }
+
+  // MARK: Purging
+
+  private static func purged(_ workspace: Workspace) -> Int { workspace.isSmoke ? 10_000 : 1_000_000 }
+
+  /// Saves of one change by one context while another one purges the history. The longest of them counts, in milliseconds.
+  var purge: [Contender] { [Contender(.ours) { try longestSave() }] }
+
+  private func longestSave() throws -> Double {
+    let made = try workspace.oursCopy([NSPersistentHistoryTrackingKey])
+    let url = made.container.persistentStoreCoordinator.persistentStores[0].url!
+    try made.close()
+    let count = Self.purged(workspace)
+    RawDatabase(url.path, .ours).execute(
+      """
+      BEGIN IMMEDIATE;
+      WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+        INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZTIMESTAMP) SELECT i, 16002, i FROM n;
+      INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS)
+        SELECT Z_PK, 16001, 1, 1, Z_PK % 100 + 1, Z_PK, x'04' FROM ATRANSACTION;
+      UPDATE Z_PRIMARYKEY SET Z_MAX = \(count) WHERE Z_ENT IN (16001, 16002);
+      COMMIT
+      """)
+    let store = try OurStore(at: url, [NSPersistentHistoryTrackingKey])
+    let context = store.container.newBackgroundContext()
+    let purging = store.container.newBackgroundContext()
+    let isOver = Atomic(false)
+    let end = DispatchGroup()
+    end.enter()
+    Thread.detachNewThread {
+      purging.performAndWait {
+        do {
+          let date = Date(timeIntervalSinceReferenceDate: Double(count) + 0.5)
+          try purging.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: date))
+        } catch {
+          fatalError("The purge failed: \(error)")
+        }
+      }
+      isOver.store(true, ordering: .relaxed)
+      end.leave()
+    }
+    let longest = try context.performAndWait {
+      let request = Item.fetchRequest()
+      request.fetchLimit = 1
+      let item = try context.fetch(request)[0]
+      var longest = 0.0
+      repeat {
+        item.count &+= 1
+        longest = max(longest, try nanoseconds { try context.save() })
+      } while !isOver.load(ordering: .relaxed)
+      return longest
+    }
+    end.wait()
+    try store.close()
+    return longest / 1e6
   }
 
   // MARK: Merging

@@ -43,7 +43,7 @@ package enum ServerRow: String, CaseIterable, Sendable {
   package var isRatio: Bool { self != .wake }
 
   /// The numbers of writers of ``writers``.
-  package static let writerCounts = [1, 2, 4, 8]
+  package static let writerCounts = [1, 2, 4, 8, 16]
 }
 
 /// What came out for one row over a server.

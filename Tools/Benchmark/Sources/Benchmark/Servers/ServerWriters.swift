@@ -1,15 +1,14 @@
 #if PostgreSQL
   import CoreDataEvolution
-  import Synchronization
 
-  /// Row writers: 1, 2, 4 and 8 writers save changes of rows of their own, for a while.
+  /// Row writers: 1, 2, 4, 8 and 16 writers save changes of rows of their own, for a while.
   @MainActor
   struct ServerWriters {
     let world: ServerWorld
     let rounds: Int
     let isSmoke: Bool
 
-    private var seconds: Double { isSmoke ? 0.1 : 1 }
+    private var race: WriterRace { WriterRace(seconds: isSmoke ? 0.1 : 1) }
 
     func measure() async throws -> [ServerResult] {
       let container = try world.container()
@@ -28,7 +27,7 @@
 
     private func ours(_ container: NSPersistentContainer, _ count: Int) throws -> Double {
       let keys = world.samples.distinctKeys
-      return run(count) { writer in
+      return race.run(count) { writer in
         let context = container.newBackgroundContext()
         let request = Item.fetchRequest()
         request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
@@ -46,48 +45,11 @@
 
     private func byHand(_ count: Int) -> Double {
       let (url, keys) = (world.url, world.samples.distinctKeys)
-      return run(count) { writer in
+      return race.run(count) { writer in
         let raw = RawServer(url)
         raw.prepareChange()
         return { raw.change(key: keys[writer]) }
       }
-    }
-
-    /// Runs writers on threads of their own until the time is over.
-    ///
-    /// - Parameter make: makes the work of one writer, on its thread.
-    /// - Returns: the nanoseconds that pass for one save of all writers together.
-    private func run(_ count: Int, _ make: @escaping @Sendable (Int) -> () -> Void) -> Double {
-      let (ready, go, end) = (DispatchGroup(), DispatchSemaphore(value: 0), DispatchGroup())
-      let progress = Progress()
-      for writer in 0..<count {
-        ready.enter()
-        end.enter()
-        Thread.detachNewThread {
-          let work = make(writer)
-          work()
-          ready.leave()
-          go.wait()
-          while !progress.isOver.load(ordering: .relaxed) {
-            work()
-            progress.saves.wrappingAdd(1, ordering: .relaxed)
-          }
-          end.leave()
-        }
-      }
-      ready.wait()
-      let clock = ContinuousClock()
-      let start = clock.now
-      for _ in 0..<count { go.signal() }
-      Thread.sleep(forTimeInterval: seconds)
-      progress.isOver.store(true, ordering: .relaxed)
-      end.wait()
-      return (clock.now - start).nanoseconds / Double(max(progress.saves.load(ordering: .relaxed), 1))
-    }
-
-    private final class Progress: Sendable {
-      let isOver = Atomic(false)
-      let saves = Atomic(0)
     }
   }
 #endif

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Two lines: the saves a second of 1, 2, 4 and 8 writers, ours and by hand.
+/// Two lines: the saves a second of 1, 2, 4, 8 and 16 writers, ours and by hand.
 package struct WritersPlot {
   let results: [ServerResult]
 

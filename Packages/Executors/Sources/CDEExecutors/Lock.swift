@@ -56,9 +56,9 @@
     return try body(&value.pointee)
   }
 
-  /// Runs a closure with the guarded value; returns nil if another thread has it for longer than some 20 µs.
+  /// Runs a closure with the guarded value; returns nil if another thread has it at each of 20 attempts.
   ///
-  /// The calling thread lets others run meanwhile, and does not fall asleep. Falling asleep and waking up takes longer, for locks that are
+  /// The calling thread lets others run between the attempts, and does not fall asleep. Falling asleep and waking up takes longer, for locks that are
   /// mostly taken for microseconds.
   @inlinable
   public borrowing func withLockIfSoonAvailable<Result: ~Copyable, Failure: Error>(

@@ -7,7 +7,7 @@
     ///
     /// Takes a connection of the pool until the body ends. Such saves of one store follow each other, on all machines, and wait for the
     /// lock timeout at most. Saves to this store alone go on meanwhile. Their commits are announced after the body, if they come after
-    /// its commit.
+    /// its commit and a context gets them.
     ///
     /// - Throws: `.readOnly`, `.busy`, `.closed`, the errors of connecting, and those of the body.
     public func writing(
@@ -53,7 +53,7 @@
     private let connection: Connection
     private var open: OpenTransaction?
     private var isLocked = false
-    /// The place of the commit, which later ones wait for until the whole save is announced.
+    /// The place of the commit, which later ones that a context gets wait for until the whole save is announced.
     private var place: UInt64?
 
     init(_ store: PostgreSQLStore, _ connection: Connection) {

@@ -309,6 +309,21 @@
       #expect(store.statistics().lost == 1)
     }
 
+    // MARK: Several stores
+
+    @Test func `The mark of an incomplete save is written with the update of one row`() throws {
+      let tag = try store.insert("Tag", [Draft(key: -1)])[0]
+      let mark = PendingSave(save: "S", store: "T", archive: nil)
+      try store.commit {
+        $0.updated = [
+          store.update("Tag", [Draft(key: tag, version: 2, values: ["name": .text("a")])], "name")
+        ]
+        $0.pending = [mark]
+      }
+      #expect(try store.pendingSaves() == [mark])
+      #expect(try store.describe("Tag", tag)?["name"] == "a")
+    }
+
     // MARK: Order
 
     @Test func `Commits are announced in the order of their numbers, one at a time`() throws {

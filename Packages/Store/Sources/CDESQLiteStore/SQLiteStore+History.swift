@@ -28,6 +28,7 @@ extension SQLiteStore {
   /// Removes old transactions and their changes.
   ///
   /// Takes the store's writer for some 10 ms at a time, and leaves it to other writers for as long. A single transaction is not divided.
+  /// Without a write-ahead log, the writer also looks for the last transaction to remove, which reads all of them.
   ///
   /// - Returns: the number of removed transactions.
   /// - Throws: `.readOnly`, `.busy`, `.full`, `.fileMoved`, `.closed` and so on. Some of the oldest transactions may be removed then.

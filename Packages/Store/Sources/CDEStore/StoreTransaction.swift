@@ -31,9 +31,9 @@ public struct StoreTransaction: Sendable {
   public var keyLimit = Int64.max
   /// Records and marks of saves over several stores, written with the transaction.
   public var pending: [PendingSave] = []
-  /// Whether contexts get the commit, in the order of commits; nil if that is not known.
+  /// Whether contexts or observers get the commit, in the order of commits; nil if that is not known.
   ///
-  /// An engine whose commits overlap may ask once the transaction is committed. If no context gets it, the caller need not wait for the
+  /// An engine whose commits overlap may ask once the transaction is committed. If none gets it, the caller need not wait for the
   /// commits that were sent before it.
   public var hasRecipients: (@Sendable () -> Bool)?
 

@@ -32,7 +32,7 @@ public struct CommittedTransaction: Sendable {
   var isForeign: Bool { asOf == .max }
   /// Whether the changed properties were read from the history of the store.
   @_spi(CDE) public var isFromHistory: Bool { isForeign && historyNumber != nil }
-  /// Whether the rows have to be read from the store, because another process wrote them.
+  /// Whether the rows have to be read from the store: another process wrote them, or a later commit may have changed them already.
   var lacksRows = false
   /// Whether any row of the store may have changed, because another process wrote without a history.
   var isUnknown = false
@@ -130,6 +130,15 @@ public struct CommittedTransaction: Sendable {
   mutating func enter(_ order: CommitOrder) {
     self.order = order
     sequence = order.next()
+  }
+
+  /// A later commit, which no context gets, may have changed the same rows. What a merge finds changed in them is announced with this one.
+  mutating func beOvertaken() {
+    lacksRows = true
+    for index in changes.indices where changes[index].kind == .updated {
+      changes[index].adopted = PropertySet(
+        allBelow: model.entities[changes[index].entity].layout.properties.count)
+    }
   }
 
   /// The stores that were written.

@@ -30,7 +30,7 @@ struct PostedName: Sendable {
   ///
   /// Costs about 0.4 us without observers. The center's lock makes waiters spin, and is handed from one to the next, so that several
   /// threads that post keep waiting for each other. So posts that most probably have no observer follow each other under a lock of ours.
-  /// That lock is no condition: an observer may block, or save in another context, and the other threads then post without it.
+  /// An observer may have that lock for longer, because it waits or saves in another context. The other threads then post without it.
   func post(_ object: AnyObject, _ userInfo: @autoclosure () -> [AnyHashable: Any]? = nil) {
     let info = userInfo()
     func post() { NotificationCenter.default.post(name: use.name, object: object, userInfo: info) }

@@ -334,11 +334,12 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   func remove(_ inbox: MergeInbox) { state.withLock { $0.inboxes.removeAll { $0 === inbox } } }
 
-  /// Whether any other context than one merges commits automatically.
+  /// Whether the order of commits is seen: by another context than one that merges automatically, or by an observer of saves.
   ///
   /// - Parameter source: the inbox of the one context.
   func hasRecipients(besides source: MergeInbox?) -> Bool {
-    state.withLock { state in state.inboxes.contains { $0 !== source && $0.isOpen } }
+    PostedNames.didSave.isUsed
+      || state.withLock { state in state.inboxes.contains { $0 !== source && $0.isOpen } }
   }
 
   /// Numbers a commit and adds it to the inboxes of the other contexts that merge automatically.
@@ -357,7 +358,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       commit.enter(commitOrder)
       let recipients = state.inboxes.filter { $0 !== source && $0.isOpen }
       // Asked when the recipients are known: one that opened its inbox since may lack the later commit, and is then found here.
-      if !recipients.isEmpty, isOvertaken?() == true { commit.lacksRows = true }
+      if !recipients.isEmpty, isOvertaken?() == true { commit.beOvertaken() }
       for inbox in recipients { inbox.append(commit) }
       return CommitDelivery(recipients: recipients)
     }

@@ -5,7 +5,7 @@
   /// The order in which commits of a store are announced, although their COMMITs are on their way at the same time.
   ///
   /// States of a place: taken (its COMMIT may be sent) -> over (announced, or failed). A commit that no context gets is over without its
-  /// turn. Earlier ones that are taken then are overtaken. A transaction that meets a row of another one
+  /// turn. The earlier places that are taken at that moment count as overtaken. A transaction that meets a row of another one
   /// gets it when that one has committed, which is after it took its place. So the order of places is an order of the commits.
   final class CommitQueue: Sendable {
     private struct State {

@@ -34,7 +34,7 @@
 
     /// Commits an open transaction, and keeps its place in the order of commits.
     ///
-    /// - Parameter place: the place that ``enter()`` gave. Later commits of this store are not announced before it is left.
+    /// - Parameter place: the place that ``enter()`` gave. Later commits of this store that a context gets are not announced before it is left.
     func commit(_ open: OpenTransaction, at place: UInt64) throws(StoreError) -> CommitResult {
       var isSent = false
       let result = try send(open.writer, open.history, open.token, place, &isSent) { _ in }

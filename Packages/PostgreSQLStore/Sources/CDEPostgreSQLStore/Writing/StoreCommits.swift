@@ -244,7 +244,7 @@
       return announce(place, nil, writer, committed)
     }
 
-    /// Whether a commit need not be announced after the earlier ones: no context gets it. Precondition: its row has no derived values, which
+    /// Whether a commit need not be announced after the earlier ones: neither a context nor an observer gets it. Precondition: its row has no derived values, which
     /// the numbers of commits compare.
     private func canOvertake(_ place: UInt64, _ transaction: StoreTransaction) -> Bool {
       guard let hasRecipients = transaction.hasRecipients, !hasRecipients() else { return false }

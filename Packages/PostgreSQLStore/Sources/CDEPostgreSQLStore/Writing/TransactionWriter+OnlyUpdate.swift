@@ -7,7 +7,7 @@
     /// Most saves of applications are such. The row's version can then be compared where it is written, without a lock before.
     func onlyUpdate(_ derivations: DerivedPlans?) -> RowUpdate? {
       guard updated.count == 1, updated[0].batch.count == 1, inserted.isEmpty, deleted.isEmpty, links.isEmpty,
-        checked.isEmpty, derivations?.isConcerned(by: updated[0]) != true
+        checked.isEmpty, pending.isEmpty, derivations?.isConcerned(by: updated[0]) != true
       else { return nil }
       return updated[0]
     }

@@ -13,8 +13,9 @@ struct HistoryPurge {
   /// A step removes so many transactions and changes at most, and one transaction at least.
   private var limit: Int64
 
-  /// No other writer waits longer for a step, apart from one transaction with very many changes.
+  /// Steps are made smaller if one takes more than half of this, apart from its commit. No pause between two is longer.
   static let longestStep: Duration = .milliseconds(20)
+  private static let leastLimit: Int64 = 100
   private static let task = "Purging the history"
 
   init(through last: Int64, atMost limit: Int64 = 1_000) {
@@ -40,10 +41,12 @@ struct HistoryPurge {
 
   /// Removes some transactions and their changes.
   mutating func step(on connection: Connection) throws(StoreError) {
-    let start = ContinuousClock.now
     var count = 0
     var isLast = false
+    var time = Duration.zero
     try connection.inWriteTransaction { () throws(StoreError) in
+      // Waiting for other processes, and the commit, take as long for a small step.
+      let start = ContinuousClock.now
       guard let end = try end(on: connection) else {
         isLast = true
         return
@@ -59,12 +62,12 @@ struct HistoryPurge {
       try connection.run("DELETE FROM ATRANSACTION WHERE Z_PK <= ?", [.integer(end)], while: Self.task)
       count = Int(sqlite3_changes(connection.handle))
       isLast = end >= last
+      time = start.duration(to: .now)
     }
     removed += count
     isOver = isLast
-    let time = start.duration(to: .now)
     if time > Self.longestStep / 2 {
-      limit = max(limit / 2, 1)
+      limit = max(limit / 2, min(limit, Self.leastLimit))
     } else if time < Self.longestStep / 8 {
       limit *= 2
     }

@@ -103,7 +103,10 @@ extension NSManagedObjectContext {
       }
       var united = CommittedSave(uniting: committed)
       complete(&united.transaction)
-      if !written.isEmpty { delivery = coordinator.handOn(&united.transaction, from: inbox) }
+      if !written.isEmpty {
+        let questions = results.compactMap { $0?.isOvertaken }
+        delivery = coordinator.handOn(&united.transaction, from: inbox) { questions.contains { $0() } }
+      }
       done = united
     }
 

@@ -1,5 +1,5 @@
 import CDEManagedModel
-@testable import CDEModelRuntime
+@_spi(CDE) import CDEModelRuntime
 import Foundation
 import Synchronization
 import Testing

@@ -1,11 +1,11 @@
 @_spi(CDE) internal import CDEExecutors
-internal import Foundation
+public import Foundation
 internal import Synchronization
 
 /// The name of a notification that contexts post, and whether code of the process has used it.
 ///
 /// If it was not used, there are hardly any observers: only those of all names, and those that write the name as a literal.
-struct PostedName: Sendable {
+@_spi(CDE) public struct PostedName: Sendable {
   private let use: Use
   private final class Use: Sendable {
     let name: Notification.Name
@@ -13,15 +13,15 @@ struct PostedName: Sendable {
     init(_ name: Notification.Name) { self.name = name }
   }
 
-  init(_ name: String) { use = Use(Notification.Name(name)) }
+  public init(_ name: String) { use = Use(Notification.Name(name)) }
 
   /// The name as text, which is no use of it.
-  var literal: String { use.name.rawValue }
+  public var literal: String { use.name.rawValue }
 
-  var isUsed: Bool { use.isNoted.load(ordering: .relaxed) }
+  public var isUsed: Bool { use.isNoted.load(ordering: .relaxed) }
 
   /// The name for code outside of the contexts, which may observe it.
-  func used() -> Notification.Name {
+  public func used() -> Notification.Name {
     use.isNoted.store(true, ordering: .relaxed)
     return use.name
   }
@@ -31,7 +31,7 @@ struct PostedName: Sendable {
   /// Costs about 0.4 us without observers. The center's lock makes waiters spin, and is handed from one to the next, so that several
   /// threads that post keep waiting for each other. So posts that most probably have no observer follow each other under a lock of ours.
   /// An observer may have that lock for longer, because it waits or saves in another context. The other threads then post without it.
-  func post(_ object: AnyObject, _ userInfo: @autoclosure () -> [AnyHashable: Any]? = nil) {
+  public func post(_ object: AnyObject, _ userInfo: @autoclosure () -> [AnyHashable: Any]? = nil) {
     let info = userInfo()
     func post() { NotificationCenter.default.post(name: use.name, object: object, userInfo: info) }
     if !isUsed, Self.turn.withLockIfSoonAvailable({ _ in post() }) != nil { return }

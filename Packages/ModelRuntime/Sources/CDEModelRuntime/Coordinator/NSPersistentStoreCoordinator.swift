@@ -334,12 +334,11 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   func remove(_ inbox: MergeInbox) { state.withLock { $0.inboxes.removeAll { $0 === inbox } } }
 
-  /// Whether the order of commits is seen: by another context than one that merges automatically, or by an observer of saves.
+  /// Whether any other context than one merges commits automatically.
   ///
   /// - Parameter source: the inbox of the one context.
   func hasRecipients(besides source: MergeInbox?) -> Bool {
-    PostedNames.didSave.isUsed
-      || state.withLock { state in state.inboxes.contains { $0 !== source && $0.isOpen } }
+    state.withLock { state in state.inboxes.contains { $0 !== source && $0.isOpen } }
   }
 
   /// Numbers a commit and adds it to the inboxes of the other contexts that merge automatically.

@@ -138,7 +138,7 @@ package enum RowID: String, CaseIterable, Sendable {
     case .historySave: "save of one change, with a history"
     case .historyInsert: "insert, one save, with a history"
     case .historyMerge: "merge of 10,000 changes from a history"
-    case .historyPurge: "longest save beside a purge of 1,000,000 transactions"
+    case .historyPurge: "longest save beside a purge of the history"
     case .remoteWake: "save of another process to its reader"
     case .oneWriter: "save of one change, by 1 writer of the file"
     case .twoWriters: "save of one change, by 2 writers of the file"

@@ -123,7 +123,10 @@ extension NSManagedObjectContext {
     save.transaction.checked = rowChecks(besides: [save], in: handle)
     if handle.store.recordsHistory { save.nameTouchedOwners() }
     if handle.store.mayWaitForNetwork {
-      save.transaction.hasRecipients = { [inbox] in coordinator.hasRecipients(besides: inbox) }
+      // Observers of saves compare the numbers of commits.
+      save.transaction.hasRecipients = { [inbox] in
+        PostedNames.didSave.isUsed || coordinator.hasRecipients(besides: inbox)
+      }
     }
     if !unfinished.isEmpty { save.transaction.pending = unfinished[ObjectIdentifier(handle)] ?? [] }
     var delivery = CommitDelivery()

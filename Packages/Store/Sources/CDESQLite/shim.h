@@ -19,6 +19,9 @@ static inline int cde_sqlite3_db_config_flag(sqlite3 *db, int option, int on) {
   return sqlite3_db_config(db, option, on, &state);
 }
 
+// Keeps a virtual table out of the triggers and views of files.
+static inline int cde_sqlite3_vtab_direct_only(sqlite3 *db) { return sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY); }
+
 // Counting memory takes one lock for the process, for which a reader and a writer that allocate pages would
 // wait in turn. And a reader gives all its pages back after every commit: the first of them then come from one
 // block for each connection, half a megabyte, instead of from the allocator one by one.

@@ -116,7 +116,8 @@ extension SQLiteStore {
       }
       var builder = RowBatchBuilder(layout: concrete.layout, rows: 1, arenaBytes: 128)
       let fits = concrete.steps.withUnsafeBufferPointer { steps in
-        RowDecoder.decode(statement, steps, numbers: plan.numbers, key: key, into: &builder)
+        RowDecoder.decode(
+          SingleRow(statement: statement), steps, numbers: plan.numbers, key: key, into: &builder)
       }
       guard fits else { throw RowCollector.tooBig(concrete.layout) }
       let batch = builder.finish()

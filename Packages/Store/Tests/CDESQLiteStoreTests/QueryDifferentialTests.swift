@@ -170,10 +170,14 @@ struct QueryDifferentialTests {
       let scopeName = name == "SpecialItem" ? "Item" : name
       var query = StoreQuery(entity: store.index(name))
       // Slots are those of the fetched entity, which a sub-entity numbers its own way.
+      let keys = StoreFilter.keys((0..<20).map { _ in Int64.random(in: 1...60, using: &maker.random) })
       if name == "SpecialItem" {
-        query.filter = .keys((0..<20).map { _ in Int64.random(in: 1...60, using: &maker.random) })
+        query.filter = keys
       } else {
-        query.filter = maker.filter([scopeName], depth: 3)
+        let filter = maker.filter([scopeName], depth: 3)
+        query.filter = maker.pick([
+          filter, filter, filter, .and([filter, keys]), .and([.not(keys), filter]),
+        ])
       }
       query.includesSubentities = maker.chance(80)
       let entities =

@@ -36,9 +36,7 @@ extension PredicateValueProviding {
   public var predicateValuesHaveTypes: Bool { false }
 
   /// The object ID of a ``PredicateObjectConvertible``, such as a managed object; nil for all other types.
-  public var predicateReference: PredicateObject? {
-    (self as? any PredicateObjectConvertible).map { PredicateObject($0.predicateObjectReference) }
-  }
+  public var predicateReference: PredicateObject? { ObjectClasses.reference(self) }
 }
 
 extension Dictionary: PredicateValueProviding where Key == String {

@@ -181,10 +181,9 @@ extension PredicateFormatParser {
     let placeholder = "%\(conversion)"
     let value = try argument(at: position, for: placeholder)
     // The type is checked first, because a cast of a Swift array to a class copies the array.
-    if conversion == "@", let value, type(of: value) is AnyClass,
-      let expression = value as? any ExpressionArgument
-    {
-      return try expression.result.get()
+    if conversion == "@", let value, type(of: value) is AnyClass {
+      if let object = ObjectClasses.constant(value) { return .constant(object) }
+      if let expression = value as? any ExpressionArgument { return try expression.result.get() }
     }
     guard let constant = PredicateConstant(value) else {
       let type = value.map { String(describing: Swift.type(of: $0)) } ?? "nil"

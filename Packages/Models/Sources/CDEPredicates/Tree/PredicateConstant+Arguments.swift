@@ -15,8 +15,8 @@ extension PredicateConstant {
     }
     // This is the first check, because lists of objects can be long, and all other checks of a class cost
     // more.
-    if let value, type(of: value) is AnyClass, let object = value as? any PredicateObjectConvertible {
-      self = .object(PredicateObject(object.predicateObjectReference))
+    if let value, let object = ObjectClasses.constant(value) {
+      self = object
       return
     }
     guard let value = Self.unwrapped(value) else {
@@ -128,9 +128,7 @@ extension Array: MemberListing {
     // Lists can be long. Facts that follow from their type are not checked for each member.
     if Element.self == String.self, let texts = self as? [String] { return texts.map { .string($0) } }
     if Element.self == Int.self, let numbers = self as? [Int] { return numbers.map { .integer(Int64($0)) } }
-    if let objects = Element.self as? any PredicateObjectConvertible.Type {
-      return references(objects)
-    }
+    if let objects = ObjectClasses.conforming(Element.self) { return references(objects) }
     var list: [PredicateConstant] = []
     list.reserveCapacity(count)
     for member in members {
@@ -140,8 +138,10 @@ extension Array: MemberListing {
     return list
   }
 
-  private func references<Object: PredicateObjectConvertible>(_ type: Object.Type) -> [PredicateConstant]? {
-    (self as? [Object])?.map { .object(PredicateObject($0.predicateObjectReference)) }
+  /// - Precondition: `type` is `Element`.
+  private func references<Object: PredicateObjectConvertible>(_ type: Object.Type) -> [PredicateConstant] {
+    // A cast would check each member, although this is the type of the array itself.
+    unsafeBitCast(self, to: [Object].self).map { .object(PredicateObject($0.predicateObjectReference)) }
   }
 }
 

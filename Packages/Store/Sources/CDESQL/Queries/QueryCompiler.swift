@@ -65,7 +65,8 @@ public import CDEStore
     if let types = entityCondition(query.entity, query.includesSubentities, alias: scope.alias) {
       conditions.append(types)
     }
-    if query.filter != .constant(true) { conditions.append(try condition(query.filter)) }
+    let (source, filter) = source(of: query, alias: scope.alias)
+    if filter != .constant(true) { conditions.append(try condition(filter)) }
     var order: [Piece]? = []
     if case .rows = selection {
       order = try self.order(query.sort, withoutNull: termsWithoutNull(of: query))
@@ -84,8 +85,7 @@ public import CDEStore
     case .count(let candidates):
       columns = remainder != nil ? candidates ?? "t0.\(key)" : isRange ? "1" : "COUNT(*)"
     }
-    var result = Piece(
-      "SELECT \(columns) FROM \(quoted(physical.tableName(of: query.entity))) AS \(scope.alias)")
+    var result = Piece("SELECT \(columns) FROM ") + source
     for join in scope.joins { result.sql += " " + join.sql }
     result.add(clause: " WHERE ", conditions, " AND ")
     result.add(clause: " ORDER BY ", order ?? [], ", ")
@@ -96,6 +96,21 @@ public import CDEStore
     var compiled = dialect.statement(result)
     compiled.remainder = remainder
     return compiled
+  }
+
+  /// What stands behind FROM, and the condition that is left.
+  private func source(of query: StoreQuery, alias: String) -> (Piece, StoreFilter) {
+    let table = quoted(physical.tableName(of: query.entity))
+    var parts = [query.filter]
+    if case .and(let all) = query.filter { parts = all }
+    for (index, part) in parts.enumerated() {
+      guard case .keys(let keys) = part,
+        let source = dialect.rows(of: table, alias: alias, key: key, in: keys)
+      else { continue }
+      parts.remove(at: index)
+      return (source, parts.isEmpty ? .constant(true) : parts.count == 1 ? parts[0] : .and(parts))
+    }
+    return (Piece("\(table) AS \(alias)"), query.filter)
   }
 
   /// The parts of a query's condition that its statement does not decide.

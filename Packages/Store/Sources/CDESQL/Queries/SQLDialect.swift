@@ -51,6 +51,10 @@ public import CDEStore
   /// The join between the tables of a subquery.
   var orderedJoin: String { get }
 
+  /// The source of a statement for the rows of a table with one of the keys; nil if a condition about the keys is the better
+  /// way.
+  func rows(of table: String, alias: String, key: String, in keys: [Int64]) -> SQLPiece?
+
   /// The requested range of a result, behind the statement.
   func range(limit: Int?, offset: Int) -> SQLPiece
 
@@ -136,6 +140,8 @@ extension SQLDialect {
   public func condition(_ piece: SQLPiece, isNegated: Bool) -> SQLPiece {
     SQLPiece("(") + piece + SQLPiece(isNegated ? ") IS NOT TRUE" : ")")
   }
+
+  public func rows(of table: String, alias: String, key: String, in keys: [Int64]) -> SQLPiece? { nil }
 
   public var uniqueIndexesOrderNullAsSorts: Bool { true }
 

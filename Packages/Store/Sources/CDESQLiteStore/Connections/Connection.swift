@@ -64,6 +64,7 @@ final class Connection: @unchecked Sendable {
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
     try SQLFunctions.register(on: handle, derived: derived)
+    try ListTable.register(on: handle)
     standIns.register(on: handle)
     try SQLMathematics.register(on: handle)
     try SQLNumbers.register(on: handle)

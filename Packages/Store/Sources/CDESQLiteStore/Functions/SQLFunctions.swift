@@ -11,7 +11,6 @@ enum SQLFunctions {
   static let lowercase = "cde_lower"
   static let uppercase = "cde_upper"
   static let length = "cde_length"
-  static let item = "cde_item"
 
   /// The function of a text operator.
   static func name(of op: TextOperator) -> String { "cde_\(op.rawValue.lowercased())" }
@@ -56,7 +55,6 @@ enum SQLFunctions {
         flags: UInt8(truncatingIfNeeded: sqlite3_value_int(values![1])))
       SQLFunctions.text(context, values) { TextComparison.folded($0, options) }
     }
-    try register(item, 1, on: handle) { context, _, values in ListItem.decode(values![0], context) }
     try register(lowercase, 1, on: handle) { context, _, values in
       SQLFunctions.text(context, values) { $0.lowercased() }
     }

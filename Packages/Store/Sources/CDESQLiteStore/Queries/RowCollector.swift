@@ -9,6 +9,7 @@ final class RowCollector {
   private let root: RootIndex
   private let isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   private let keysOnly: Bool
+  private let row: RowValues
   // One builder for each concrete entity in use, with the index of its batch.
   private let builders: UnsafeMutablePointer<RowBatchBuilder>
   @exclusivity(unchecked) private var open: [Int32]
@@ -25,6 +26,7 @@ final class RowCollector {
     self.root = root
     self.keysOnly = keysOnly
     self.isKnown = isKnown
+    row = RowValues(columns: keysOnly ? plan.hasEntityColumn ? 3 : 1 : plan.columnCount)
     self.expectedRows = min(max(expectedRows, 1), RowDecoder.rowsPerBatch)
     builders = .allocate(capacity: plan.concretes.count)
     open = Array(repeating: -1, count: plan.concretes.count)
@@ -102,7 +104,8 @@ final class RowCollector {
           if code != SQLITE_DONE { failure = code }
           break
         }
-        let key = sqlite3_column_int64(statement, 0)
+        row.move(to: statement)
+        let key = sqlite3_value_int64(row[0])
         if key <= 0 {
           damagedKey = key
           break
@@ -119,7 +122,7 @@ final class RowCollector {
         entries?.append(
           FetchedRows.Entry(
             key: key, entity: entity, batch: Int32(batches.count), row: Int32(builder.count)))
-        guard RowDecoder.decode(statement, steps, numbers: numbers, key: key, into: &builder) else {
+        guard RowDecoder.decode(row, steps, numbers: numbers, key: key, into: &builder) else {
           isTooBig = true
           break
         }
@@ -167,10 +170,11 @@ final class RowCollector {
   ///
   /// - Returns: `nil` for a row of an entity outside the schema.
   private func add(_ statement: OpaquePointer) throws(StoreError) -> FetchedRows.Entry? {
-    let key = sqlite3_column_int64(statement, 0)
+    row.move(to: statement)
+    let key = sqlite3_value_int64(row[0])
     var entity = plan.firstEntity
     if plan.hasEntityColumn {
-      guard let index = plan.numbers[sqlite3_column_int64(statement, 2)],
+      guard let index = plan.numbers[sqlite3_value_int64(row[2])],
         index >= plan.firstEntity, index < plan.firstEntity + plan.concretes.count
       else { return nil }
       entity = index
@@ -193,7 +197,7 @@ final class RowCollector {
     let entry = FetchedRows.Entry(
       key: key, entity: NarrowIndex(entity), batch: open[place], row: Int32(builder.pointee.count))
     let fits = plan.concretes[place].steps.withUnsafeBufferPointer { steps in
-      RowDecoder.decode(statement, steps, numbers: plan.numbers, key: key, into: &builder.pointee)
+      RowDecoder.decode(row, steps, numbers: plan.numbers, key: key, into: &builder.pointee)
     }
     guard fits else { throw Self.tooBig(layout) }
     if builder.pointee.count == RowDecoder.rowsPerBatch

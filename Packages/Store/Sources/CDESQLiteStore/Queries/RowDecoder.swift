@@ -7,22 +7,21 @@ enum RowDecoder {
   static let rowsPerBatch = 512
   static let bytesPerBatch = 4 << 20
 
-  /// Decodes the current row of a statement.
+  /// Decodes a row of a statement.
   ///
   /// - Returns: `false` when a value can't be stored: out of memory, or beyond the arena's limit.
   @inline(__always)
   static func decode(
-    _ statement: OpaquePointer, _ steps: UnsafeBufferPointer<ColumnStep>, numbers: [Int64: EntityIndex],
-    key: Int64, into builder: inout RowBatchBuilder
+    _ values: borrowing some RowValueSource & ~Copyable, _ steps: UnsafeBufferPointer<ColumnStep>,
+    numbers: [Int64: EntityIndex], key: Int64, into builder: inout RowBatchBuilder
   ) -> Bool {
-    builder.beginRow(key: key, version: sqlite3_column_int64(statement, 1))
+    builder.beginRow(key: key, version: sqlite3_value_int64(values[1]))
     for step in steps {
-      let column = step.column
+      let value = values[step.column]
       let cell = step.cell.index
       switch step.kind {
       case .integer:
         // SQLite stores any value in any column, and reads a text that is no number as zero. Text that is a number counts as one.
-        let value = sqlite3_column_value(statement, column)
         let type = sqlite3_value_numeric_type(value)
         if type == SQLITE_INTEGER {
           builder.setInteger(cell, sqlite3_value_int64(value))
@@ -30,7 +29,6 @@ enum RowDecoder {
           setStrangeInteger(value, type, cell, key, &builder)
         }
       case .real:
-        let value = sqlite3_column_value(statement, column)
         let type = sqlite3_value_numeric_type(value)
         if type == SQLITE_FLOAT || type == SQLITE_INTEGER {
           builder.setReal(cell, sqlite3_value_double(value))
@@ -38,21 +36,21 @@ enum RowDecoder {
           noteStranger(type, cell, key, builder)
         }
       case .text:
-        guard let start = sqlite3_column_text(statement, column) else {
-          if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
+        guard let start = sqlite3_value_text(value) else {
+          if sqlite3_value_type(value) == SQLITE_NULL { continue }
           return false
         }
-        let count = Int(sqlite3_column_bytes(statement, column))
+        let count = Int(sqlite3_value_bytes(value))
         guard builder.arenaCount &+ count <= Int(UInt32.max) else { return false }
         builder.setBytes(cell, UnsafeRawBufferPointer(start: start, count: count))
       case .blob, .uuid:
-        guard let start = sqlite3_column_blob(statement, column) else {
-          if sqlite3_column_type(statement, column) != SQLITE_NULL {
+        guard let start = sqlite3_value_blob(value) else {
+          if sqlite3_value_type(value) != SQLITE_NULL {
             builder.setBytes(cell, UnsafeRawBufferPointer(start: nil, count: 0))
           }
           continue
         }
-        let count = Int(sqlite3_column_bytes(statement, column))
+        let count = Int(sqlite3_value_bytes(value))
         guard builder.arenaCount &+ count <= Int(UInt32.max) else { return false }
         let bytes = UnsafeRawBufferPointer(start: start, count: count)
         if step.kind == .uuid, count == 36 {
@@ -63,10 +61,10 @@ enum RowDecoder {
       case .key:
         // Keys begin at 1. In memory lower keys belong to rows to be inserted. A stored lower key would be
         // taken for a new object's key, so it counts as NULL.
-        let value = sqlite3_column_int64(statement, column)
-        if value > 0 { builder.setInteger(cell, value) }
+        let key = sqlite3_value_int64(value)
+        if key > 0 { builder.setInteger(cell, key) }
       case .entity:
-        if let index = numbers[sqlite3_column_int64(statement, column)] {
+        if let index = numbers[sqlite3_value_int64(value)] {
           builder.setEntity(cell, index)
         }
       }

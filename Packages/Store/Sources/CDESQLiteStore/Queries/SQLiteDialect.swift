@@ -36,6 +36,16 @@ struct SQLiteDialect: SQLDialect {
     SQLPiece(" LIMIT ? OFFSET ?", [.integer(Int64(max(limit ?? -1, -1))), .integer(Int64(max(offset, 0)))])
   }
 
+  /// The look-ups follow the keys in ascending order, as a condition would find them, but without a table of the keys in between.
+  func rows(of table: String, alias: String, key: String, in keys: [Int64]) -> SQLPiece? {
+    guard keys.count > 1 else { return nil }
+    let isAscending = !zip(keys, keys.dropFirst()).contains { $0 >= $1 }
+    let distinct = isAscending ? keys : Set(keys).sorted()
+    return SQLPiece(
+      "\(ListTable.name)(?) AS listed CROSS JOIN \(table) AS \(alias) ON \(alias).\(key) = listed.\(ListTable.value)",
+      [.blob(ListBytes.encoded(distinct))])
+  }
+
   // MARK: Conditions
 
   func constant(_ holds: Bool) -> SQLPiece { SQLPiece(holds ? "1" : "0") }
@@ -59,57 +69,18 @@ struct SQLiteDialect: SQLDialect {
 
   /// The members of a list of keys, for the right side of IN.
   private static func list(_ keys: [Int64]) -> SQLPiece {
-    if keys.count <= shortList {
-      return .joined(keys.map { SQLPiece("?", [.integer($0)]) }, ", ")
-    }
-    // One bound value for any number of keys. The statement can be cached, and no limit applies.
-    return SQLPiece(
-      "SELECT value FROM json_each(?)",
-      [.text(text(keys))])
-  }
-
-  /// The keys as an array in JSON. Foundation and the standard library make a string of each number first, which takes four times as long.
-  private static func text(_ keys: [Int64]) -> String {
-    let widest = keys.reduce(0) { max($0, $1.magnitude) }
-    // A sign or a comma, and for the first key both.
-    return String(unsafeUninitializedCapacity: 3 + keys.count * (String(widest).utf8.count + 2)) { text in
-      var used = 0
-      func append(_ byte: UInt8) {
-        text[used] = byte
-        used += 1
-      }
-      append(UInt8(ascii: "["))
-      for (index, key) in keys.enumerated() {
-        if index > 0 { append(UInt8(ascii: ",")) }
-        if key < 0 { append(UInt8(ascii: "-")) }
-        let start = used
-        var rest = key.magnitude
-        repeat {
-          append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-          rest /= 10
-        } while rest > 0
-        text[start..<used].reverse()
-      }
-      append(UInt8(ascii: "]"))
-      return used
-    }
+    if keys.count <= shortList { return .joined(keys.map { SQLPiece("?", [.integer($0)]) }, ", ") }
+    return SQLPiece(members, [.blob(ListBytes.encoded(keys))])
   }
 
   /// The members of a list of constants, for the right side of IN.
   private static func list(_ values: [StoreValue]) -> SQLPiece {
     if values.count <= shortList { return .joined(values.map { SQLPiece("?", [$0]) }, ", ") }
-    var integers: [Int64] = []
-    for value in values {
-      switch value {
-      case .integer(let integer), .reference(_, let integer): integers.append(integer)
-      default:
-        // JSON can't represent all texts, numbers and blobs exactly, so they are encoded.
-        let items = values.map { "\"\(ListItem.encoded($0))\"" }.joined(separator: ",")
-        return SQLPiece("SELECT \(SQLFunctions.item)(value) FROM json_each(?)", [.text("[\(items)]")])
-      }
-    }
-    return list(integers)
+    return SQLPiece(members, [.blob(ListBytes.encoded(values))])
   }
+
+  // One bound value for any number of members. The statement can be cached, and no limit applies.
+  private static let members = "SELECT \(ListTable.value) FROM \(ListTable.name)(?)"
 
   private static let shortList = 64
 

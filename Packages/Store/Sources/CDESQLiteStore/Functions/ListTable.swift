@@ -13,8 +13,8 @@ enum ListTable {
   private static let declaration = "CREATE TABLE list(\(value), bytes HIDDEN)"
   private static let argumentColumn: Int32 = 1
 
-  // nonisolated(unsafe): SQLite only reads the module, which never changes.
   nonisolated(unsafe) private static let module: UnsafePointer<sqlite3_module> = {
+    // Guard: immutable once it is made; SQLite only reads it.
     let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
     module.initialize(to: made())
     return UnsafePointer(module)

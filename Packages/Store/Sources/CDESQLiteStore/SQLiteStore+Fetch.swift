@@ -96,8 +96,13 @@ extension SQLiteStore {
   /// - Throws: the errors of ``fetch(_:isKnown:)``.
   public func row(entity: EntityIndex, key: Int64) throws(StoreError) -> RowReference? {
     try plans.checkEntity(entity)
-    let plan = plans.selects[entity]
     return try pool.read { (connection) throws(StoreError) in
+      // An observer is told of each statement that begins, and a look-up's does not begin again.
+      if connection.snapshot.isKept, connection.collector == nil {
+        let lookUp = try plans.lookUp(entity, on: connection)
+        guard try lookUp.find(key, on: connection) else { return nil }
+        return try plans.decoded(lookUp.row, entity: entity, key: key, asOf: connection.asOf)
+      }
       let statement = try plans.pointSelect(entity, on: connection)
       defer { sqlite3_reset(statement) }
       sqlite3_bind_int64(statement, 1, key)
@@ -105,24 +110,10 @@ extension SQLiteStore {
       if code == SQLITE_DONE { return nil }
       guard code == SQLITE_ROW else {
         throw connection.error(
-          code, while: "Reading the row \(key) of \(plan.concretes[0].layout.entityName)")
+          code, while: "Reading the row \(key) of \(schema.entities[entity].source.name)")
       }
-      var concrete = plan.concretes[0]
-      if plan.hasEntityColumn {
-        guard let index = plan.numbers[sqlite3_column_int64(statement, 2)],
-          plan.concretes.indices.contains(plan.firstEntity.distance(to: index))
-        else { return nil }
-        concrete = plan.concretes[plan.firstEntity.distance(to: index)]
-      }
-      var builder = RowBatchBuilder(layout: concrete.layout, rows: 1, arenaBytes: 128)
-      let fits = concrete.steps.withUnsafeBufferPointer { steps in
-        RowDecoder.decode(
-          SingleRow(statement: statement), steps, numbers: plan.numbers, key: key, into: &builder)
-      }
-      guard fits else { throw RowCollector.tooBig(concrete.layout) }
-      let batch = builder.finish()
-      batch.asOf = connection.asOf
-      return RowReference(batch: batch, row: 0)
+      return try plans.decoded(
+        SingleRow(statement: statement), entity: entity, key: key, asOf: connection.asOf)
     }
   }
 

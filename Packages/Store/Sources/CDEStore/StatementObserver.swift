@@ -46,7 +46,7 @@
   }
 }
 
-/// A statement's text, and how often it ran in succession. For example, many keys are looked up by many runs
+/// A statement's text, and how often it ran in succession. For example, the changes of many rows are many runs
 /// of one statement.
 @_spi(CDE) public struct ObservedStatement: Sendable, Hashable {
   /// The statement's text. It contains values instead of the parameters if the observer requires them.

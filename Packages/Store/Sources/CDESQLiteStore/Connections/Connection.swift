@@ -13,6 +13,9 @@ final class Connection: @unchecked Sendable {
   @exclusivity(unchecked) private var cacheOrder: [String] = []
   /// Statements of frequently used functions. They are found by number instead of by text.
   @exclusivity(unchecked) var pointSelects: IndexedArray<EntityIndex, OpaquePointer?> = []
+  @exclusivity(unchecked) var lookUps: IndexedArray<EntityIndex, RowLookUp?> = []
+  /// The key that a statement with a ``KeyTable`` takes next.
+  let askedKey = UnsafeMutablePointer<KeyTable.Slot>.allocate(capacity: 1)
   @exclusivity(unchecked) var inserts: IndexedArray<EntityIndex, OpaquePointer?> = []
   @exclusivity(unchecked) var updates: [UpdateKey: UpdateStatement] = [:]
   @exclusivity(unchecked) var snapshot = HeldSnapshot()
@@ -65,6 +68,8 @@ final class Connection: @unchecked Sendable {
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
     try SQLFunctions.register(on: handle, derived: derived)
     try ListTable.register(on: handle)
+    askedKey.initialize(to: KeyTable.Slot())
+    try KeyTable.register(on: handle, askedKey)
     standIns.register(on: handle)
     try SQLMathematics.register(on: handle)
     try SQLNumbers.register(on: handle)
@@ -75,9 +80,11 @@ final class Connection: @unchecked Sendable {
     guard generation == ProcessGeneration.current else { return }
     for statement in cache.values { sqlite3_finalize(statement) }
     for statement in pointSelects { sqlite3_finalize(statement) }
+    for lookUp in lookUps { lookUp?.finalize() }
     for statement in inserts { sqlite3_finalize(statement) }
     updates.removeAll()
     sqlite3_close_v2(handle)
+    askedKey.deallocate()
   }
 
   /// Makes cancellation of the calling task stop a long statement that produces no rows.

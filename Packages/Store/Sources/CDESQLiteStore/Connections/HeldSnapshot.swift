@@ -13,6 +13,8 @@ struct HeldSnapshot {
   private var region: UnsafePointer<UInt32>?
   private var header = cde_wal_header()
   private(set) var isOpen = false
+  /// Whether a read is in the transaction, which may stay open after it.
+  private(set) var isKept = false
   /// The sweep of the pool in which the snapshot was last used.
   var lastSweep = 0
 
@@ -31,6 +33,7 @@ struct HeldSnapshot {
       leave(connection)
     }
     if let region { header = cde_read_wal_header(region) }
+    isKept = region != nil
     try connection.run("BEGIN", while: "Reading the store")
   }
 
@@ -47,6 +50,8 @@ struct HeldSnapshot {
 
   mutating func leave(_ connection: Connection) {
     isOpen = false
+    isKept = false
+    connection.endLookUps()
     guard connection.isInTransaction else { return }
     do throws(StoreError) {
       try connection.run("COMMIT", while: "Reading the store")

@@ -9,6 +9,7 @@ final class RowCollector {
   private let root: RootIndex
   private let isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   private let keysOnly: Bool
+  private let isCancellable: Bool
   private let row: RowValues
   // One builder for each concrete entity in use, with the index of its batch.
   private let builders: UnsafeMutablePointer<RowBatchBuilder>
@@ -20,12 +21,14 @@ final class RowCollector {
 
   init(
     plan: SelectPlan, root: RootIndex, keysOnly: Bool = false, expectedRows: Int = 16,
-    isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?, keepsEntries: Bool = false
+    isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?, keepsEntries: Bool = false,
+    isCancellable: Bool = true
   ) {
     self.plan = plan
     self.root = root
     self.keysOnly = keysOnly
     self.isKnown = isKnown
+    self.isCancellable = isCancellable
     row = RowValues(columns: keysOnly ? plan.hasEntityColumn ? 3 : 1 : plan.columnCount)
     self.expectedRows = min(max(expectedRows, 1), RowDecoder.rowsPerBatch)
     builders = .allocate(capacity: plan.concretes.count)
@@ -39,6 +42,8 @@ final class RowCollector {
     }
     builders.deallocate()
   }
+
+  private var isCancelled: Bool { isCancellable && Task<Never, Never>.isCancelled }
 
   /// Steps through all rows of a bound statement.
   func collect(_ statement: OpaquePointer, on connection: Connection) throws(StoreError) {
@@ -61,7 +66,7 @@ final class RowCollector {
       sinceCheck &+= 1
       if sinceCheck == RowDecoder.rowsPerBatch {
         sinceCheck = 0
-        try Self.checkCancellation()
+        if isCancelled { try Self.checkCancellation() }
       }
     }
   }
@@ -90,7 +95,7 @@ final class RowCollector {
     let entity = NarrowIndex(plan.firstEntity)
     var failure: Int32?
     var isTooBig = false
-    var isCancelled = false
+    var wasCancelled = false
     var damagedKey: Int64?
     let numbers = plan.numbers
     var entries = order
@@ -113,8 +118,8 @@ final class RowCollector {
         if let isKnown, isKnown(root, key) {
           entries?.append(FetchedRows.Entry(key: key, entity: entity))
           known &+= 1
-          if known.isMultiple(of: RowDecoder.rowsPerBatch), Task<Never, Never>.isCancelled {
-            isCancelled = true
+          if known.isMultiple(of: RowDecoder.rowsPerBatch), isCancelled {
+            wasCancelled = true
             break
           }
           continue
@@ -131,8 +136,8 @@ final class RowCollector {
           batches.append(builder.finish())
           builder = RowBatchBuilder(
             layout: concrete.layout, rows: RowDecoder.rowsPerBatch, arenaBytes: arenaBytes)
-          if Task<Never, Never>.isCancelled {
-            isCancelled = true
+          if isCancelled {
+            wasCancelled = true
             break
           }
         }
@@ -140,7 +145,7 @@ final class RowCollector {
       if builder.count > 0 { batches.append(builder.finish()) }
     }
     order = entries
-    if isCancelled { try Self.checkCancellation() }
+    if wasCancelled { try Self.checkCancellation() }
     if let damagedKey { throw Self.damagedKey(damagedKey, concrete.layout) }
     if isTooBig { throw Self.tooBig(concrete.layout) }
     if let failure {

@@ -7,22 +7,39 @@ extension SchemaPlans {
   func rows(
     entity: EntityIndex, ascending keys: [Int64], on connection: Connection, isCancellable: Bool
   ) throws(StoreError) -> FetchedRows {
-    let statement = try pointSelect(entity, on: connection)
     let collector = RowCollector(
-      plan: selects[entity], root: schema.entities[entity].root, expectedRows: keys.count, isKnown: nil)
-    for (index, key) in keys.enumerated() {
-      sqlite3_bind_int64(statement, 1, key)
-      defer { sqlite3_reset(statement) }
-      let code = sqlite3_step(statement)
-      if code == SQLITE_ROW {
-        try collector.append(statement)
-      } else if code != SQLITE_DONE {
-        throw connection.error(
-          code, while: "Reading the row \(key) of \(schema.entities[entity].source.name)")
-      }
-      if isCancellable, index & 511 == 511 { try RowCollector.checkCancellation() }
-    }
+      plan: selects[entity], root: schema.entities[entity].root, expectedRows: keys.count, isKnown: nil,
+      isCancellable: isCancellable)
+    let statement = try connection.prepare(listSelects[entity], while: "Reading rows")
+    defer { Connection.reset(statement) }
+    try connection.bind([.blob(ListBytes.encoded(keys))], to: statement)
+    try collector.collect(statement, on: connection)
     return collector.finish().stamped(connection.asOf)
+  }
+
+  /// A row by itself.
+  ///
+  /// - Returns: nil if its entity is outside the tree of `entity`.
+  @inline(__always)
+  func decoded(
+    _ values: borrowing some RowValueSource & ~Copyable, entity: EntityIndex, key: Int64, asOf: UInt64
+  ) throws(StoreError) -> RowReference? {
+    let plan = selects[entity]
+    var concrete = plan.concretes[0]
+    if plan.hasEntityColumn {
+      guard let index = plan.numbers[sqlite3_value_int64(values[2])],
+        plan.concretes.indices.contains(plan.firstEntity.distance(to: index))
+      else { return nil }
+      concrete = plan.concretes[plan.firstEntity.distance(to: index)]
+    }
+    var builder = RowBatchBuilder(layout: concrete.layout, rows: 1, arenaBytes: 128)
+    let fits = concrete.steps.withUnsafeBufferPointer { steps in
+      RowDecoder.decode(values, steps, numbers: plan.numbers, key: key, into: &builder)
+    }
+    guard fits else { throw RowCollector.tooBig(concrete.layout) }
+    let batch = builder.finish()
+    batch.asOf = asOf
+    return RowReference(batch: batch, row: 0)
   }
 
   func checkEntity(_ entity: EntityIndex) throws(StoreError) { try physical.checkEntity(entity) }

@@ -9,6 +9,9 @@ final class SchemaPlans: Sendable {
   let selects: IndexedArray<EntityIndex, SelectPlan>
   let ownSelects: IndexedArray<EntityIndex, SelectPlan>
   let pointSelects: IndexedArray<EntityIndex, String>
+  /// The same for a list of keys, and for a ``RowLookUp``.
+  let listSelects: IndexedArray<EntityIndex, String>
+  let lookUps: IndexedArray<EntityIndex, String>
   let writes: IndexedArray<EntityIndex, WritePlan>
   /// The statements that write pairs, by the numbers of the sides.
   let pairs: [PairStatements?]
@@ -28,17 +31,28 @@ final class SchemaPlans: Sendable {
     self.history = history
     self.recordsHistory = recordsHistory
     let entities = physical.schema.entities
-    selects = entities.mapped { SelectPlan(entity: $0.index, includesSubentities: true, physical: physical) }
-    ownSelects = entities.mapped { [selects] entity in
+    let selects = entities.mapped {
+      SelectPlan(entity: $0.index, includesSubentities: true, physical: physical)
+    }
+    self.selects = selects
+    ownSelects = entities.mapped { entity in
       entity.hasSubentities
         ? SelectPlan(entity: entity.index, includesSubentities: false, physical: physical)
         : selects[entity.index]
     }
     let compiler = QueryCompiler(physical)
-    pointSelects = entities.mapped { [selects] entity in
+    func select(_ entity: ResolvedSchema.Entity, _ source: String, _ key: String) -> String {
       let table = quoted(physical.tableName(of: entity.index))
       let types = compiler.entityCondition(entity.index, true, alias: "t0").map { " AND " + $0.sql } ?? ""
-      return "SELECT \(selects[entity.index].columnList) FROM \(table) AS t0 WHERE t0.Z_PK = ?\(types)"
+      return
+        "SELECT \(selects[entity.index].columnList) FROM \(source)\(table) AS t0 WHERE t0.Z_PK = \(key)\(types)"
+    }
+    pointSelects = entities.mapped { select($0, "", "?") }
+    listSelects = entities.mapped {
+      select($0, "\(ListTable.name)(?) AS listed CROSS JOIN ", "listed.\(ListTable.value)")
+    }
+    lookUps = entities.mapped {
+      select($0, "\(KeyTable.name) AS asked CROSS JOIN ", "asked.\(KeyTable.key)")
     }
     writes = entities.mapped { WritePlan(entity: $0.index, physical: physical) }
     pairs = PairStatements.all(physical)

@@ -45,22 +45,23 @@ enum ListTable {
     }
     module.xBestIndex = { _, info in ListTable.plan(info!) }
     module.xOpen = { _, cursor in
-      cursor?.pointee = Cursor.make()
+      cursor?.pointee = Extended.make(sqlite3_vtab_cursor(), ListCursor())
       return SQLITE_OK
     }
     module.xClose = { cursor in
-      Cursor.free(cursor!)
+      Run.state(cursor!).pointee.end()
+      Run.free(cursor!)
       return SQLITE_OK
     }
-    module.xFilter = { cursor, _, _, _, arguments in Cursor.of(cursor!).pointee.begin(arguments?[0]) }
-    module.xNext = { cursor in Cursor.of(cursor!).pointee.next() }
-    module.xEof = { cursor in Cursor.of(cursor!).pointee.isAtEnd ? 1 : 0 }
+    module.xFilter = { cursor, _, _, _, arguments in Run.state(cursor!).pointee.begin(arguments?[0]) }
+    module.xNext = { cursor in Run.state(cursor!).pointee.next() }
+    module.xEof = { cursor in Run.state(cursor!).pointee.isAtEnd ? 1 : 0 }
     module.xColumn = { cursor, context, column in
-      if column != ListTable.argumentColumn { Cursor.of(cursor!).pointee.reader.give(to: context) }
+      if column != ListTable.argumentColumn { Run.state(cursor!).pointee.reader.give(to: context) }
       return SQLITE_OK
     }
     module.xRowid = { cursor, row in
-      row?.pointee = Cursor.of(cursor!).pointee.row
+      row?.pointee = Run.state(cursor!).pointee.row
       return SQLITE_OK
     }
     return module
@@ -83,49 +84,33 @@ enum ListTable {
   }
 }
 
-extension ListTable {
-  /// A run through a list. It lies in memory behind SQLite's own cursor.
-  private struct Cursor {
-    var list = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    var reader = ListReader(UnsafeRawBufferPointer(start: nil, count: 0))
-    var row: Int64 = 0
-    var isAtEnd = true
+private typealias Run = Extended<sqlite3_vtab_cursor, ListCursor>
 
-    private static let offset = MemoryLayout<sqlite3_vtab_cursor>.stride
+/// A run through a list.
+private struct ListCursor {
+  private var list = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  private(set) var reader = ListReader(UnsafeRawBufferPointer(start: nil, count: 0))
+  private(set) var row: Int64 = 0
+  private(set) var isAtEnd = true
 
-    static func make() -> UnsafeMutablePointer<sqlite3_vtab_cursor> {
-      let memory = UnsafeMutableRawPointer.allocate(
-        byteCount: offset + MemoryLayout<Cursor>.size, alignment: MemoryLayout<Cursor>.alignment)
-      (memory + offset).initializeMemory(as: Cursor.self, to: Cursor())
-      return memory.initializeMemory(as: sqlite3_vtab_cursor.self, to: sqlite3_vtab_cursor())
-    }
-
-    static func of(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>) -> UnsafeMutablePointer<Cursor> {
-      (UnsafeMutableRawPointer(cursor) + offset).assumingMemoryBound(to: Cursor.self)
-    }
-
-    static func free(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>) {
-      of(cursor).pointee.list.deallocate()
-      cursor.deallocate()
-    }
-
-    /// Copies the list, because SQLite keeps an argument for this call only.
-    mutating func begin(_ argument: OpaquePointer?) -> Int32 {
-      list.deallocate()
-      let bytes = UnsafeRawBufferPointer(
-        start: sqlite3_value_blob(argument), count: Int(sqlite3_value_bytes(argument)))
-      list = .allocate(byteCount: bytes.count, alignment: 1)
-      list.copyMemory(from: bytes)
-      reader = ListReader(UnsafeRawBufferPointer(list))
-      row = 0
-      return next()
-    }
-
-    mutating func next() -> Int32 {
-      isAtEnd = reader.isAtEnd
-      if isAtEnd { return SQLITE_OK }
-      row += 1
-      return reader.next() ? SQLITE_OK : SQLITE_ERROR
-    }
+  /// Copies the list, because SQLite keeps an argument for this call only.
+  mutating func begin(_ argument: OpaquePointer?) -> Int32 {
+    list.deallocate()
+    let bytes = UnsafeRawBufferPointer(
+      start: sqlite3_value_blob(argument), count: Int(sqlite3_value_bytes(argument)))
+    list = .allocate(byteCount: bytes.count, alignment: 1)
+    list.copyMemory(from: bytes)
+    reader = ListReader(UnsafeRawBufferPointer(list))
+    row = 0
+    return next()
   }
+
+  mutating func next() -> Int32 {
+    isAtEnd = reader.isAtEnd
+    if isAtEnd { return SQLITE_OK }
+    row += 1
+    return reader.next() ? SQLITE_OK : SQLITE_ERROR
+  }
+
+  mutating func end() { list.deallocate() }
 }

@@ -17,9 +17,13 @@ extension SQLiteStore {
     try plans.checkEntity(query.entity)
     if query.limit == 0 { return FetchedRows(batches: []) }
     let plan = plans.select(query)
+    let takesKeys =
+      query.keysOnly && !plan.hasEntityColumn && query.sort.isEmpty && query.limit == nil && query.offset <= 0
     let columns =
-      query.keysOnly
-      ? (plan.hasEntityColumn ? "t0.Z_PK, t0.Z_OPT, t0.Z_ENT" : "t0.Z_PK") : plan.columnList
+      !query.keysOnly
+      ? plan.columnList
+      : plan.hasEntityColumn
+        ? "t0.Z_PK, t0.Z_OPT, t0.Z_ENT" : takesKeys ? "\(KeySink.name)(t0.Z_PK)" : "t0.Z_PK"
     var compiler = QueryCompiler(plans.physical)
     let compiled = try compiler.compile(query, .rows(columns: columns))
     let root = schema.entities[query.entity].root
@@ -28,7 +32,11 @@ extension SQLiteStore {
         plan: plan, root: root, keysOnly: query.keysOnly, expectedRows: Self.expectedRows(query),
         isKnown: isKnown)
       try connection.withStatement(compiled) { (statement) throws(StoreError) in
-        try collector.collect(statement, on: connection)
+        if takesKeys {
+          try collector.takeKeys(statement, on: connection)
+        } else {
+          try collector.collect(statement, on: connection)
+        }
       }
       return collector.finish().stamped(connection.asOf)
     }

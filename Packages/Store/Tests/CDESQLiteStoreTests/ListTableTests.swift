@@ -7,7 +7,7 @@ import Testing
 
 @testable import CDESQLiteStore
 
-@Suite("Lists that statements bind")
+@Suite("Lists and keys of statements")
 struct ListTableTests {
   let scratch = Scratch()
   let store: SQLiteStore
@@ -118,6 +118,31 @@ struct ListTableTests {
       }
       #expect(
         texts == ["1a\(SQLITE_BLOB)", "2-\(SQLITE_FLOAT)", "3b\(SQLITE_INTEGER)", "4b\(SQLITE_INTEGER)"])
+    }
+  }
+
+  @Test("A key below 1 fails a fetch of keys with its number, and the next fetch goes on")
+  func damagedKeys() throws {
+    let file = scratch.file()
+    let first = try SQLiteStore.file(file, Shop.schema)
+    try first.insert("Tag", (1...40).map { Draft(key: -$0, values: ["name": .text("t\($0)")]) })
+    try first.close()
+    try RawSQLite(file).run("UPDATE ZTAG SET Z_PK = -7 WHERE Z_PK = 20")
+    let store = try SQLiteStore.file(file, Shop.schema)
+    let tag = store.index("Tag")
+    let name = StoreExpression.path(
+      StorePath(end: .property(slot: store.slot("Tag", "name"), leaf: 0)))
+    for sort in [[], [StoreSort(name)]] {
+      do throws(StoreError) {
+        _ = try store.fetch(StoreQuery(entity: tag, sort: sort, keysOnly: true), isKnown: nil)
+        Issue.record("A fetch gave a damaged key")
+      } catch {
+        #expect(error.code == .unreadable && error.message.contains("the key -7 in Z_PK"), "\(error)")
+      }
+      let sound = StoreFilter.comparison(name, .equal, .value(.text("t8")), [])
+      #expect(
+        try store.fetch(StoreQuery(entity: tag, filter: sound, sort: sort, keysOnly: true), isKnown: nil).keys
+          == [8])
     }
   }
 }

@@ -191,6 +191,9 @@ struct QueryDifferentialTests {
       let rows = try store.fetch(query, isKnown: nil)
       try #require(rows.keys.sorted() == expected, "\(context)")
       try #require(try store.count(query) == expected.count, "\(context)")
+      query.keysOnly = true
+      try #require(try store.fetch(query, isKnown: nil).keys.sorted() == expected, "\(context), keys only")
+      query.keysOnly = false
       found += expected.count
 
       guard name != "SpecialItem" else { continue }

@@ -168,9 +168,14 @@ struct IdentityTable: ~Copyable {
   }
 
   /// Makes room for the next entries. Removed entries may occupy this room.
+  @inline(__always)
   mutating func makeRoom(for coming: Int) {
+    if (used &+ coming) &* 8 > (mask &+ 1) &* 5 { grow(for: coming) }
+  }
+
+  @inline(never)
+  private mutating func grow(for coming: Int) {
     let capacity = mask + 1
-    if (used + coming) * 8 <= capacity * 5 { return }
     rebuild(capacity: (live + coming) * 2 >= capacity ? capacity * 2 : capacity)
   }
 

@@ -198,8 +198,8 @@ nonisolated open class NSManagedObject: NSObject {
   /// Sets of objects call this for each neighbour in their table. The implementation of `NSObject` casts the
   /// other value and takes several times as long.
   open override func isEqual(_ object: Any?) -> Bool {
-    guard let object, type(of: object) is AnyClass else { return false }
-    return object as AnyObject === self
+    guard let object else { return false }
+    return ofOwnClass(object) === self
   }
 
   /// The description of the object's concrete entity.

@@ -101,7 +101,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   private static let processUUID = UUID()
 
   public override func isEqual(_ object: Any?) -> Bool {
-    guard let other = object as? NSManagedObjectID else { return false }
+    guard let object, let other = ofOwnClass(object) else { return false }
     if self === other { return true }
     // Key 0 belongs to objects without a context. Such an ID equals only itself.
     guard ownKey == other.ownKey, key != 0, binding.root == other.binding.root else { return false }

@@ -16,6 +16,8 @@ final class Connection: @unchecked Sendable {
   @exclusivity(unchecked) var lookUps: IndexedArray<EntityIndex, RowLookUp?> = []
   /// The key that a statement with a ``KeyTable`` takes next.
   let askedKey = UnsafeMutablePointer<KeyTable.Slot>.allocate(capacity: 1)
+  /// Takes the keys of the statement that runs, if that has a ``KeySink``.
+  let sink = UnsafeMutablePointer<KeySink?>.allocate(capacity: 1)
   @exclusivity(unchecked) var inserts: IndexedArray<EntityIndex, OpaquePointer?> = []
   @exclusivity(unchecked) var updates: [UpdateKey: UpdateStatement] = [:]
   @exclusivity(unchecked) var snapshot = HeldSnapshot()
@@ -61,6 +63,8 @@ final class Connection: @unchecked Sendable {
       throw error
     }
     self.handle = handle
+    askedKey.initialize(to: KeyTable.Slot())
+    sink.initialize(to: nil)
     sqlite3_busy_timeout(handle, busyTimeout)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
@@ -68,8 +72,8 @@ final class Connection: @unchecked Sendable {
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
     try SQLFunctions.register(on: handle, derived: derived)
     try ListTable.register(on: handle)
-    askedKey.initialize(to: KeyTable.Slot())
     try KeyTable.register(on: handle, askedKey)
+    try KeySink.register(on: handle, sink)
     standIns.register(on: handle)
     try SQLMathematics.register(on: handle)
     try SQLNumbers.register(on: handle)
@@ -85,6 +89,8 @@ final class Connection: @unchecked Sendable {
     updates.removeAll()
     sqlite3_close_v2(handle)
     askedKey.deallocate()
+    sink.deinitialize(count: 1)
+    sink.deallocate()
   }
 
   /// Makes cancellation of the calling task stop a long statement that produces no rows.

@@ -11,8 +11,11 @@ final class RowCollector {
   private let keysOnly: Bool
   private let isCancellable: Bool
   private let row: RowValues
-  // One builder for each concrete entity in use, with the index of its batch.
+  // For each concrete entity in use a builder, the index of its batch, and a copy of its steps: reading those of the plan
+  // counts references in each row.
   private let builders: UnsafeMutablePointer<RowBatchBuilder>
+  private let steps: UnsafeMutablePointer<UnsafeMutableBufferPointer<ColumnStep>>
+  private let numbers: [Int64: EntityIndex]
   @exclusivity(unchecked) private var open: [Int32]
   @exclusivity(unchecked) private var batches: [RowBatch?] = []
   // Recorded from the first row that violates the simple order "batch after batch".
@@ -32,15 +35,20 @@ final class RowCollector {
     row = RowValues(columns: keysOnly ? plan.hasEntityColumn ? 3 : 1 : plan.columnCount)
     self.expectedRows = min(max(expectedRows, 1), RowDecoder.rowsPerBatch)
     builders = .allocate(capacity: plan.concretes.count)
+    steps = .allocate(capacity: plan.concretes.count)
+    steps.initialize(repeating: .init(start: nil, count: 0), count: plan.concretes.count)
+    numbers = plan.numbers
     open = Array(repeating: -1, count: plan.concretes.count)
     if keysOnly || isKnown != nil || plan.hasEntityColumn || keepsEntries { order = [] }
   }
 
   deinit {
-    for (index, batch) in open.enumerated() where batch >= 0 {
-      (builders + index).deinitialize(count: 1)
+    for (index, batch) in open.enumerated() {
+      if batch >= 0 { (builders + index).deinitialize(count: 1) }
+      steps[index].deallocate()
     }
     builders.deallocate()
+    steps.deallocate()
   }
 
   private var isCancelled: Bool { isCancellable && Task<Never, Never>.isCancelled }
@@ -71,6 +79,11 @@ final class RowCollector {
     }
   }
 
+  /// Collects the keys that a statement of one entity gives to its connection's sink.
+  func takeKeys(_ statement: OpaquePointer, on connection: Connection) throws(StoreError) {
+    order = try connection.takeKeys(statement, of: plan.firstEntity, plan.concretes[0].layout)
+  }
+
   /// Collects only the keys of rows of one entity.
   private func collectKeys(_ statement: OpaquePointer, on connection: Connection) throws(StoreError) {
     var entries = order ?? []
@@ -97,7 +110,7 @@ final class RowCollector {
     var isTooBig = false
     var wasCancelled = false
     var damagedKey: Int64?
-    let numbers = plan.numbers
+    let numbers = numbers
     var entries = order
     var known = 0
     concrete.steps.withUnsafeBufferPointer { steps in
@@ -179,7 +192,7 @@ final class RowCollector {
     let key = sqlite3_value_int64(row[0])
     var entity = plan.firstEntity
     if plan.hasEntityColumn {
-      guard let index = plan.numbers[sqlite3_value_int64(row[2])],
+      guard let index = numbers[sqlite3_value_int64(row[2])],
         index >= plan.firstEntity, index < plan.firstEntity + plan.concretes.count
       else { return nil }
       entity = index
@@ -192,19 +205,12 @@ final class RowCollector {
     }
     let place = plan.firstEntity.distance(to: entity)
     let builder = builders + place
-    let layout = plan.concretes[place].layout
-    if open[place] < 0 {
-      builder.initialize(
-        to: RowBatchBuilder(layout: layout, rows: expectedRows, arenaBytes: expectedRows * 64))
-      open[place] = Int32(batches.count)
-      batches.append(nil)
-    }
+    if open[place] < 0 { begin(place) }
     let entry = FetchedRows.Entry(
       key: key, entity: NarrowIndex(entity), batch: open[place], row: Int32(builder.pointee.count))
-    let fits = plan.concretes[place].steps.withUnsafeBufferPointer { steps in
-      RowDecoder.decode(row, steps, numbers: plan.numbers, key: key, into: &builder.pointee)
-    }
-    guard fits else { throw Self.tooBig(layout) }
+    let fits = RowDecoder.decode(
+      row, UnsafeBufferPointer(steps[place]), numbers: numbers, key: key, into: &builder.pointee)
+    guard fits else { throw Self.tooBig(plan.concretes[place].layout) }
     if builder.pointee.count == RowDecoder.rowsPerBatch
       || builder.pointee.arenaCount > RowDecoder.bytesPerBatch
     {
@@ -212,6 +218,19 @@ final class RowCollector {
       expectedRows = RowDecoder.rowsPerBatch
     }
     return entry
+  }
+
+  @inline(never)
+  private func begin(_ place: Int) {
+    let concrete = plan.concretes[place]
+    (builders + place).initialize(
+      to: RowBatchBuilder(layout: concrete.layout, rows: expectedRows, arenaBytes: expectedRows * 64))
+    if steps[place].baseAddress == nil {
+      steps[place] = .allocate(capacity: concrete.steps.count)
+      _ = steps[place].initialize(from: concrete.steps)
+    }
+    open[place] = Int32(batches.count)
+    batches.append(nil)
   }
 
   private func close(_ place: Int) {

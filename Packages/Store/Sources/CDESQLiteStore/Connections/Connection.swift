@@ -11,14 +11,16 @@ final class Connection: @unchecked Sendable {
   let handle: OpaquePointer
   @exclusivity(unchecked) private var cache: [String: OpaquePointer] = [:]
   @exclusivity(unchecked) private var cacheOrder: [String] = []
-  /// Statements of frequently used functions. They are found by number instead of by text.
-  @exclusivity(unchecked) var pointSelects: IndexedArray<EntityIndex, OpaquePointer?> = []
+  @exclusivity(unchecked) var pointSelects = EntityStatements()
   @exclusivity(unchecked) var lookUps: IndexedArray<EntityIndex, RowLookUp?> = []
   /// The key that a statement with a ``KeyTable`` takes next.
   let askedKey = UnsafeMutablePointer<KeyTable.Slot>.allocate(capacity: 1)
   /// Takes the keys of the statement that runs, if that has a ``KeySink``.
   let sink = UnsafeMutablePointer<KeySink?>.allocate(capacity: 1)
-  @exclusivity(unchecked) var inserts: IndexedArray<EntityIndex, OpaquePointer?> = []
+  @exclusivity(unchecked) var inserts = EntityStatements()
+  @exclusivity(unchecked) var tableInserts = EntityStatements()
+  /// The rows that a statement with a ``RowTable`` inserts.
+  let insertedRows = UnsafeMutablePointer<InsertedRows>.allocate(capacity: 1)
   @exclusivity(unchecked) var updates: [UpdateKey: UpdateStatement] = [:]
   @exclusivity(unchecked) var snapshot = HeldSnapshot()
   /// The file whose path is checked when this connection commits; nil if that is not possible.
@@ -65,6 +67,7 @@ final class Connection: @unchecked Sendable {
     self.handle = handle
     askedKey.initialize(to: KeyTable.Slot())
     sink.initialize(to: nil)
+    insertedRows.initialize(to: InsertedRows())
     sqlite3_busy_timeout(handle, busyTimeout)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
@@ -74,6 +77,7 @@ final class Connection: @unchecked Sendable {
     try ListTable.register(on: handle)
     try KeyTable.register(on: handle, askedKey)
     try KeySink.register(on: handle, sink)
+    try RowTable.register(on: handle, insertedRows)
     standIns.register(on: handle)
     try SQLMathematics.register(on: handle)
     try SQLNumbers.register(on: handle)
@@ -83,14 +87,17 @@ final class Connection: @unchecked Sendable {
     // The connection belongs to the parent. Closing it in the child of a fork may remove the parent's log.
     guard generation == ProcessGeneration.current else { return }
     for statement in cache.values { sqlite3_finalize(statement) }
-    for statement in pointSelects { sqlite3_finalize(statement) }
+    pointSelects.finalize()
     for lookUp in lookUps { lookUp?.finalize() }
-    for statement in inserts { sqlite3_finalize(statement) }
+    inserts.finalize()
+    tableInserts.finalize()
     updates.removeAll()
     sqlite3_close_v2(handle)
     askedKey.deallocate()
     sink.deinitialize(count: 1)
     sink.deallocate()
+    insertedRows.deinitialize(count: 1)
+    insertedRows.deallocate()
   }
 
   /// Makes cancellation of the calling task stop a long statement that produces no rows.

@@ -45,13 +45,9 @@ extension SchemaPlans {
   func checkEntity(_ entity: EntityIndex) throws(StoreError) { try physical.checkEntity(entity) }
 
   func pointSelect(_ entity: EntityIndex, on connection: Connection) throws(StoreError) -> OpaquePointer {
-    if connection.pointSelects.isEmpty {
-      connection.pointSelects = IndexedArray(repeating: nil, count: schema.entities.count)
-    }
     if let statement = connection.pointSelects[entity] { return statement }
-    let statement = try connection.prepareUncached(pointSelects[entity], while: "Reading a row")
-    connection.pointSelects[entity] = statement
-    return statement
+    return connection.pointSelects.keep(
+      try connection.prepareUncached(pointSelects[entity], while: "Reading a row"), for: entity, of: schema)
   }
 }
 

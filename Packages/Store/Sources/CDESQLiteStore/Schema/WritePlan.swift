@@ -19,6 +19,9 @@ struct WritePlan: Sendable {
   let columns: IndexedArray<CellIndex, String>
   let steps: IndexedArray<CellIndex, BindStep>
   let insert: String
+  /// Inserts the rows of a ``RowTable``. A row that fails ends the statement, which does not take back the rows before: then the
+  /// transaction does, and SQLite keeps no copies of pages for the statement.
+  let tableInsert: String
   /// Cells that may name files.
   let externalCells: [CellIndex]
   /// For each slot its cells.
@@ -65,11 +68,13 @@ struct WritePlan: Sendable {
       }
     }
     uniqueCells = Set(columns.indices.filter { uniqueColumns.contains(physical.cellColumns[entity][$0]) })
-    let names = ["Z_PK", "Z_ENT", "Z_OPT"] + columns.map(quoted)
-    let marks = ["?", "\(physical.numbers[entity])"] + Array(repeating: "?", count: columns.count + 1)
-    insert =
-      "INSERT INTO \(quoted(table)) (\(names.joined(separator: ", "))) "
-      + "VALUES (\(marks.joined(separator: ", ")))"
+    let names = (["Z_PK", "Z_ENT", "Z_OPT"] + columns.map(quoted)).joined(separator: ", ")
+    let marks = Array(repeating: "?", count: columns.count + 1).joined(separator: ", ")
+    insert = "INSERT INTO \(quoted(table)) (\(names)) VALUES (?, \(physical.numbers[entity]), \(marks))"
+    let cells = columns.indices.map { ", \(RowTable.cell)(\($0.rawValue))" }.joined()
+    tableInsert =
+      "INSERT OR FAIL INTO \(quoted(table)) (\(names)) "
+      + "SELECT \(RowTable.key), \(physical.numbers[entity]), \(RowTable.version)\(cells) FROM \(RowTable.name)"
     cleanUps = physical.removals(of: entity, where: "= ?")
   }
 }

@@ -137,34 +137,7 @@ final class TransactionWriter {
   ) throws(StoreError) {
     var parameter = first
     for step in steps {
-      let cell = step.cell.index
-      var code = SQLITE_OK
-      if batch.isNull(row, cell) {
-        code = sqlite3_bind_null(statement, parameter)
-      } else {
-        switch step.kind {
-        case .integer:
-          code = sqlite3_bind_int64(statement, parameter, Int64(bitPattern: batch.word(row, cell)))
-        case .real:
-          code = sqlite3_bind_double(statement, parameter, Double(bitPattern: batch.word(row, cell)))
-        case .key:
-          let key = permanent(Int64(bitPattern: batch.word(row, cell)), root: step.root.index)
-          code = sqlite3_bind_int64(statement, parameter, key)
-        case .entity:
-          let index = EntityIndex(Int(truncatingIfNeeded: batch.word(row, cell)))
-          code = sqlite3_bind_int64(statement, parameter, plans.physical.numbers[index])
-        case .text:
-          let bytes = batch.bytes(row, cell)
-          code = sqlite3_bind_text64(
-            statement, parameter, bytes.baseAddress!.assumingMemoryBound(to: CChar.self),
-            UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
-        case .blob:
-          let bytes = batch.bytes(row, cell)
-          code = sqlite3_bind_blob64(statement, parameter, bytes.baseAddress!, UInt64(bytes.count), nil)
-        case .external:
-          code = try bindExternal(batch.bytes(row, cell), to: statement, at: parameter)
-        }
-      }
+      let code = try give(batch, row, step, to: StatementParameter(statement: statement, index: parameter))
       guard code == SQLITE_OK else {
         throw connection.error(code, while: "Saving a row of \(batch.layout.entityName)")
       }
@@ -172,39 +145,77 @@ final class TransactionWriter {
     }
   }
 
-  private func bindExternal(
-    _ bytes: UnsafeRawBufferPointer, to statement: OpaquePointer, at parameter: Int32
+  /// Gives a cell to SQLite as it is stored.
+  @inline(__always)
+  func give(
+    _ batch: RowBatch, _ row: Int, _ step: BindStep, to target: some CellTarget
   ) throws(StoreError) -> Int32 {
-    guard let externals, bytes.first == 1, bytes.count > ExternalStorage.inlineLimit + 1
-    else {
-      return sqlite3_bind_blob64(statement, parameter, bytes.baseAddress!, UInt64(bytes.count), nil)
+    let cell = step.cell.index
+    if batch.isNull(row, cell) { return target.takeNull() }
+    switch step.kind {
+    case .integer: return target.take(Int64(bitPattern: batch.word(row, cell)))
+    case .real: return target.take(Double(bitPattern: batch.word(row, cell)))
+    case .key: return target.take(permanent(Int64(bitPattern: batch.word(row, cell)), root: step.root.index))
+    case .entity:
+      return target.take(plans.physical.numbers[EntityIndex(Int(truncatingIfNeeded: batch.word(row, cell)))])
+    case .text: return target.take(text: batch.bytes(row, cell))
+    case .blob: return target.take(blob: batch.bytes(row, cell))
+    case .external: return try giveExternal(batch.bytes(row, cell), to: target)
+    }
+  }
+
+  private func giveExternal(
+    _ bytes: UnsafeRawBufferPointer, to target: some CellTarget
+  ) throws(StoreError) -> Int32 {
+    guard let externals, bytes.first == 1, bytes.count > ExternalStorage.inlineLimit + 1 else {
+      return target.take(blob: bytes)
     }
     let name = try externals.write(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
     writtenFiles.append(name)
     // Core Data ends the name with a zero.
-    let cell = [2] + Array(name.utf8) + [0]
-    return cell.withUnsafeBytes {
-      sqlite3_bind_blob64(
-        statement, parameter, $0.baseAddress, UInt64($0.count),
-        unsafeBitCast(-1, to: sqlite3_destructor_type.self))
-    }
+    return target.take(copying: [2] + Array(name.utf8) + [0])
   }
 
   // MARK: Inserting
 
   private func insert(_ batch: RowBatch) throws(StoreError) {
-    if connection.inserts.isEmpty {
-      connection.inserts = IndexedArray(repeating: nil, count: plans.schema.entities.count)
+    // An observer is told the values of each row.
+    if batch.count < 2 || connection.collector != nil { return try insertRowByRow(batch) }
+    let plan = plans.writes[batch.layout.entity]
+    let task = "Inserting rows of \(batch.layout.entityName)"
+    let statement =
+      if let kept = connection.tableInserts[plan.entity] {
+        kept
+      } else {
+        connection.tableInserts.keep(
+          try connection.prepareUncached(plan.tableInsert, while: task), for: plan.entity, of: plans.schema)
+      }
+    defer { sqlite3_reset(statement) }
+    sqlite3_set_last_insert_rowid(connection.handle, 0)
+    let code = plan.steps.elements.withUnsafeBufferPointer { steps in
+      InsertedRows.lend(batch, steps, root: plan.root, by: self, to: connection.insertedRows, statement)
     }
+    if code == SQLITE_DONE { return }
+    if let failure = connection.insertedRows.pointee.failure { throw failure }
+    if code == CDE_SQLITE_CONSTRAINT_PRIMARYKEY {
+      // The statement keeps the rows before the one that failed.
+      let last = sqlite3_last_insert_rowid(connection.handle)
+      let written = (0..<batch.count).first { permanent(batch.key($0), root: plan.root) == last }
+      throw takenKey(batch, written.map { min($0 + 1, batch.count - 1) } ?? 0)
+    }
+    throw failure(code, plan.entity, task)
+  }
+
+  private func insertRowByRow(_ batch: RowBatch) throws(StoreError) {
     let plan = plans.writes[batch.layout.entity]
     let task = "Inserting a row of \(batch.layout.entityName)"
-    let statement: OpaquePointer
-    if let kept = connection.inserts[plan.entity] {
-      statement = kept
-    } else {
-      statement = try connection.prepareUncached(plan.insert, while: task)
-      connection.inserts[plan.entity] = statement
-    }
+    let statement =
+      if let kept = connection.inserts[plan.entity] {
+        kept
+      } else {
+        connection.inserts.keep(
+          try connection.prepareUncached(plan.insert, while: task), for: plan.entity, of: plans.schema)
+      }
     // The batch owns the bound memory. No statement may refer to it afterwards.
     defer { Connection.reset(statement) }
     for row in 0..<batch.count {

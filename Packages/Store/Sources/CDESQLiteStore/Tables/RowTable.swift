@@ -1,0 +1,165 @@
+@_spi(CDE) import CDESQL
+import CDESQLite
+@_spi(CDE) import CDEStore
+
+/// A table for SQL with the rows of a batch that are being inserted, and a function that gives their cells.
+///
+/// One statement then inserts all rows. A statement with the cells as parameters ends after each row, so SQLite opens the table
+/// and its indexes anew for each, and looks for the end of the table again.
+enum RowTable {
+  /// The table's name. Its columns are ``key`` and ``version``.
+  static let name = "cde_row"
+  static let key = "key"
+  static let version = "version"
+  /// The function that gives a cell of the table's current row, by the cell's number.
+  static let cell = "cde_cell"
+
+  private static let versionColumn: Int32 = 1
+
+  nonisolated(unsafe) private static let module: UnsafePointer<sqlite3_module> = {
+    // Guard: immutable once it is made; SQLite only reads it.
+    let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
+    module.initialize(to: made())
+    return UnsafePointer(module)
+  }()
+
+  /// - Parameter rows: the rows of the connection's statement.
+  /// - Precondition: The rows outlive the connection.
+  static func register(
+    on handle: OpaquePointer, _ rows: UnsafeMutablePointer<InsertedRows>
+  ) throws(StoreError) {
+    var code = sqlite3_create_module_v2(handle, name, module, rows, nil)
+    if code == SQLITE_OK {
+      code = sqlite3_create_function_v2(
+        handle, cell, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, rows,
+        { context, _, values in
+          let rows = sqlite3_user_data(context).assumingMemoryBound(to: InsertedRows.self)
+          rows.pointee.give(Int(sqlite3_value_int(values![0])), to: context)
+        }, nil, nil, nil)
+    }
+    guard code == SQLITE_OK else {
+      throw EngineError.make(code, on: handle, while: "Registering the table \(name)")
+    }
+  }
+
+  private static func made() -> sqlite3_module {
+    var module = sqlite3_module()
+    module.xConnect = { handle, rows, _, _, table, _ in
+      let code = sqlite3_declare_vtab(handle, "CREATE TABLE row(\(RowTable.key), \(RowTable.version))")
+      guard code == SQLITE_OK, let rows else { return code }
+      _ = cde_sqlite3_vtab_direct_only(handle)
+      table?.pointee = Table.make(sqlite3_vtab(), rows.assumingMemoryBound(to: InsertedRows.self))
+      return SQLITE_OK
+    }
+    module.xDisconnect = { table in
+      Table.free(table!)
+      return SQLITE_OK
+    }
+    module.xBestIndex = { _, info in
+      info!.pointee.estimatedCost = 1
+      return SQLITE_OK
+    }
+    module.xOpen = { _, cursor in
+      let made = UnsafeMutablePointer<sqlite3_vtab_cursor>.allocate(capacity: 1)
+      made.initialize(to: sqlite3_vtab_cursor())
+      cursor?.pointee = made
+      return SQLITE_OK
+    }
+    module.xClose = { cursor in
+      cursor?.deallocate()
+      return SQLITE_OK
+    }
+    module.xFilter = { cursor, _, _, _, _ in
+      Table.state(cursor!.pointee.pVtab).pointee.pointee.row = 0
+      return SQLITE_OK
+    }
+    module.xNext = { cursor in
+      Table.state(cursor!.pointee.pVtab).pointee.pointee.row += 1
+      return SQLITE_OK
+    }
+    module.xEof = { cursor in Table.state(cursor!.pointee.pVtab).pointee.pointee.isAtEnd ? 1 : 0 }
+    module.xColumn = { cursor, context, column in
+      let rows = Table.state(cursor!.pointee.pVtab).pointee
+      sqlite3_result_int64(
+        context, column == RowTable.versionColumn ? rows.pointee.version : rows.pointee.key)
+      return SQLITE_OK
+    }
+    module.xRowid = { cursor, row in
+      row?.pointee = Int64(Table.state(cursor!.pointee.pVtab).pointee.pointee.row)
+      return SQLITE_OK
+    }
+    return module
+  }
+}
+
+private typealias Table = Extended<sqlite3_vtab, UnsafeMutablePointer<InsertedRows>>
+
+/// The rows that a statement with a ``RowTable`` inserts.
+struct InsertedRows {
+  // Guard: set while the statement runs, and by the writer that lends itself and the batch for that time.
+  private var writer: Unmanaged<TransactionWriter>?
+  private var batch: Unmanaged<RowBatch>?
+  private var steps = UnsafeBufferPointer<BindStep>(start: nil, count: 0)
+  private var root: RootIndex = 0
+  private var count = 0
+  /// The current row of the table.
+  fileprivate(set) var row = 0
+  /// The error that ended the statement, if it was none of SQLite's.
+  private(set) var failure: StoreError?
+
+  /// Runs a statement over rows.
+  ///
+  /// - Parameter rows: the rows of the statement's connection.
+  static func lend(
+    _ batch: RowBatch, _ steps: UnsafeBufferPointer<BindStep>, root: RootIndex, by writer: TransactionWriter,
+    to rows: UnsafeMutablePointer<InsertedRows>, _ statement: OpaquePointer
+  ) -> Int32 {
+    rows.pointee = InsertedRows()
+    rows.pointee.writer = .passUnretained(writer)
+    rows.pointee.batch = .passUnretained(batch)
+    rows.pointee.steps = steps
+    rows.pointee.root = root
+    rows.pointee.count = batch.count
+    defer {
+      rows.pointee.writer = nil
+      rows.pointee.batch = nil
+      rows.pointee.count = 0
+    }
+    return withExtendedLifetime((batch, writer)) { sqlite3_step(statement) }
+  }
+
+  fileprivate var isAtEnd: Bool { row >= count }
+
+  fileprivate var key: Int64 {
+    guard !isAtEnd, let batch, let writer else { return 0 }
+    return writer._withUnsafeGuaranteedRef { writer in
+      batch._withUnsafeGuaranteedRef { writer.permanent($0.key(row), root: root) }
+    }
+  }
+
+  fileprivate var version: Int64 {
+    guard !isAtEnd, let batch else { return 0 }
+    return batch._withUnsafeGuaranteedRef { $0.version(row) }
+  }
+
+  @inline(__always)
+  fileprivate mutating func give(_ cell: Int, to context: OpaquePointer?) {
+    guard !isAtEnd, steps.indices.contains(cell), let batch, let writer else {
+      return sqlite3_result_error(context, "there is no row to insert", -1)
+    }
+    let failure: StoreError? = writer._withUnsafeGuaranteedRef { writer in
+      batch._withUnsafeGuaranteedRef { batch in
+        do throws(StoreError) {
+          _ = try writer.give(batch, row, steps[cell], to: FunctionResult(context: context))
+          return nil
+        } catch {
+          return error
+        }
+      }
+    }
+    if let failure {
+      self.failure = failure
+      sqlite3_result_error(context, "a cell could not be written", -1)
+    }
+  }
+}

@@ -19,8 +19,8 @@ final class Connection: @unchecked Sendable {
   let sink = UnsafeMutablePointer<KeySink?>.allocate(capacity: 1)
   @exclusivity(unchecked) var inserts = EntityStatements()
   @exclusivity(unchecked) var tableInserts = EntityStatements()
-  /// The rows that a statement with a ``RowTable`` inserts.
-  let insertedRows = UnsafeMutablePointer<InsertedRows>.allocate(capacity: 1)
+  /// What inserting rows keeps for its statements, which use it until the connection is closed.
+  @exclusivity(unchecked) var insertion: AnyObject?
   @exclusivity(unchecked) var updates: [UpdateKey: UpdateStatement] = [:]
   @exclusivity(unchecked) var snapshot = HeldSnapshot()
   /// The file whose path is checked when this connection commits; nil if that is not possible.
@@ -67,7 +67,6 @@ final class Connection: @unchecked Sendable {
     self.handle = handle
     askedKey.initialize(to: KeyTable.Slot())
     sink.initialize(to: nil)
-    insertedRows.initialize(to: InsertedRows())
     sqlite3_busy_timeout(handle, busyTimeout)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
@@ -77,7 +76,6 @@ final class Connection: @unchecked Sendable {
     try ListTable.register(on: handle)
     try KeyTable.register(on: handle, askedKey)
     try KeySink.register(on: handle, sink)
-    try RowTable.register(on: handle, insertedRows)
     standIns.register(on: handle)
     try SQLMathematics.register(on: handle)
     try SQLNumbers.register(on: handle)
@@ -96,8 +94,6 @@ final class Connection: @unchecked Sendable {
     askedKey.deallocate()
     sink.deinitialize(count: 1)
     sink.deallocate()
-    insertedRows.deinitialize(count: 1)
-    insertedRows.deallocate()
   }
 
   /// Makes cancellation of the calling task stop a long statement that produces no rows.

@@ -79,9 +79,18 @@ final class RowCollector {
     }
   }
 
-  /// Collects the keys that a statement of one entity gives to its connection's sink.
+  /// Collects the keys that a bound statement of one entity gives to its connection's sink.
   func takeKeys(_ statement: OpaquePointer, on connection: Connection) throws(StoreError) {
-    order = try connection.takeKeys(statement, of: plan.firstEntity, plan.concretes[0].layout)
+    let layout = plan.concretes[0].layout
+    connection.sink.pointee = KeySink(plan.firstEntity)
+    let code = sqlite3_step(statement)
+    let taken = connection.sink.move()
+    connection.sink.initialize(to: nil)
+    if let key = taken?.damagedKey { throw Self.damagedKey(key, layout) }
+    guard code == SQLITE_ROW else {
+      throw connection.error(code, while: "Fetching keys of \(layout.entityName)")
+    }
+    order = taken?.entries
   }
 
   /// Collects only the keys of rows of one entity.

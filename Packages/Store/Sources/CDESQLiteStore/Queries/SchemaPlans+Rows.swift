@@ -51,6 +51,20 @@ extension SchemaPlans {
   }
 }
 
+extension SchemaPlans {
+  /// The look-up of an entity's rows on a connection.
+  func lookUp(_ entity: EntityIndex, on connection: Connection) throws(StoreError) -> RowLookUp {
+    if connection.lookUps.isEmpty {
+      connection.lookUps = IndexedArray(repeating: nil, count: schema.entities.count)
+    }
+    if let lookUp = connection.lookUps[entity] { return lookUp }
+    let statement = try connection.prepareUncached(lookUps[entity], while: "Reading a row")
+    let lookUp = RowLookUp(statement, selects[entity])
+    connection.lookUps[entity] = lookUp
+    return lookUp
+  }
+}
+
 extension FetchedRows {
   /// Records in newly read rows the number of the last commit before the read.
   func stamped(_ asOf: UInt64) -> FetchedRows {

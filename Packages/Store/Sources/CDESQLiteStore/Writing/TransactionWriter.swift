@@ -183,6 +183,7 @@ final class TransactionWriter {
     if batch.count < 2 || connection.collector != nil { return try insertRowByRow(batch) }
     let plan = plans.writes[batch.layout.entity]
     let task = "Inserting rows of \(batch.layout.entityName)"
+    let rows = try InsertedRows.of(connection)
     let statement =
       if let kept = connection.tableInserts[plan.entity] {
         kept
@@ -193,10 +194,10 @@ final class TransactionWriter {
     defer { sqlite3_reset(statement) }
     sqlite3_set_last_insert_rowid(connection.handle, 0)
     let code = plan.steps.elements.withUnsafeBufferPointer { steps in
-      InsertedRows.lend(batch, steps, root: plan.root, by: self, to: connection.insertedRows, statement)
+      rows.lend(batch, steps, root: plan.root, by: self, to: statement)
     }
     if code == SQLITE_DONE { return }
-    if let failure = connection.insertedRows.pointee.failure { throw failure }
+    if let failure = rows.failure { throw failure }
     if code == CDE_SQLITE_CONSTRAINT_PRIMARYKEY {
       // The statement keeps the rows before the one that failed.
       let last = sqlite3_last_insert_rowid(connection.handle)

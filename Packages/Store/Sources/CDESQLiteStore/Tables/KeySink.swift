@@ -45,18 +45,3 @@ struct KeySink {
     }
   }
 }
-
-extension Connection {
-  /// Runs a bound statement that gives its keys to a sink, and returns them.
-  func takeKeys(
-    _ statement: OpaquePointer, of entity: EntityIndex, _ layout: RowLayout
-  ) throws(StoreError) -> [FetchedRows.Entry] {
-    sink.pointee = KeySink(entity)
-    let code = sqlite3_step(statement)
-    let taken = sink.move()
-    sink.initialize(to: nil)
-    if let key = taken?.damagedKey { throw RowCollector.damagedKey(key, layout) }
-    guard code == SQLITE_ROW else { throw error(code, while: "Fetching keys of \(layout.entityName)") }
-    return taken?.entries ?? []
-  }
-}

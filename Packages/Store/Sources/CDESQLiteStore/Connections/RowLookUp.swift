@@ -46,20 +46,6 @@ final class RowLookUp {
   func finalize() { sqlite3_finalize(statement) }
 }
 
-extension SchemaPlans {
-  /// The look-up of an entity's rows on a connection.
-  func lookUp(_ entity: EntityIndex, on connection: Connection) throws(StoreError) -> RowLookUp {
-    if connection.lookUps.isEmpty {
-      connection.lookUps = IndexedArray(repeating: nil, count: schema.entities.count)
-    }
-    if let lookUp = connection.lookUps[entity] { return lookUp }
-    let statement = try connection.prepareUncached(lookUps[entity], while: "Reading a row")
-    let lookUp = RowLookUp(statement, selects[entity])
-    connection.lookUps[entity] = lookUp
-    return lookUp
-  }
-}
-
 extension Connection {
   /// Ends the runs of all look-ups, which would keep a transaction open.
   func endLookUps() {

@@ -25,16 +25,15 @@ enum RowTable {
 
   /// - Parameter rows: the rows of the connection's statement.
   /// - Precondition: The rows outlive the connection.
-  static func register(
-    on handle: OpaquePointer, _ rows: UnsafeMutablePointer<InsertedRows>
-  ) throws(StoreError) {
+  static func register(on handle: OpaquePointer, _ rows: InsertedRows) throws(StoreError) {
+    let rows = Unmanaged.passUnretained(rows).toOpaque()
     var code = sqlite3_create_module_v2(handle, name, module, rows, nil)
     if code == SQLITE_OK {
       code = sqlite3_create_function_v2(
         handle, cell, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, rows,
         { context, _, values in
-          let rows = sqlite3_user_data(context).assumingMemoryBound(to: InsertedRows.self)
-          rows.pointee.give(Int(sqlite3_value_int(values![0])), to: context)
+          let rows = Unmanaged<InsertedRows>.fromOpaque(sqlite3_user_data(context))
+          rows._withUnsafeGuaranteedRef { $0.give(Int(sqlite3_value_int(values![0])), to: context) }
         }, nil, nil, nil)
     }
     guard code == SQLITE_OK else {
@@ -48,7 +47,7 @@ enum RowTable {
       let code = sqlite3_declare_vtab(handle, "CREATE TABLE row(\(RowTable.key), \(RowTable.version))")
       guard code == SQLITE_OK, let rows else { return code }
       _ = cde_sqlite3_vtab_direct_only(handle)
-      table?.pointee = Table.make(sqlite3_vtab(), rows.assumingMemoryBound(to: InsertedRows.self))
+      table?.pointee = Table.make(sqlite3_vtab(), .fromOpaque(rows))
       return SQLITE_OK
     }
     module.xDisconnect = { table in
@@ -70,60 +69,76 @@ enum RowTable {
       return SQLITE_OK
     }
     module.xFilter = { cursor, _, _, _, _ in
-      Table.state(cursor!.pointee.pVtab).pointee.pointee.row = 0
+      RowTable.rows(cursor) { $0.row = 0 }
       return SQLITE_OK
     }
     module.xNext = { cursor in
-      Table.state(cursor!.pointee.pVtab).pointee.pointee.row += 1
+      RowTable.rows(cursor) { $0.row += 1 }
       return SQLITE_OK
     }
-    module.xEof = { cursor in Table.state(cursor!.pointee.pVtab).pointee.pointee.isAtEnd ? 1 : 0 }
+    module.xEof = { cursor in RowTable.rows(cursor) { $0.isAtEnd } ? 1 : 0 }
     module.xColumn = { cursor, context, column in
-      let rows = Table.state(cursor!.pointee.pVtab).pointee
       sqlite3_result_int64(
-        context, column == RowTable.versionColumn ? rows.pointee.version : rows.pointee.key)
+        context, RowTable.rows(cursor) { column == RowTable.versionColumn ? $0.version : $0.key })
       return SQLITE_OK
     }
     module.xRowid = { cursor, row in
-      row?.pointee = Int64(Table.state(cursor!.pointee.pVtab).pointee.pointee.row)
+      row?.pointee = Int64(RowTable.rows(cursor) { $0.row })
       return SQLITE_OK
     }
     return module
   }
+
+  @inline(__always)
+  private static func rows<R>(
+    _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _ body: (InsertedRows) -> R
+  ) -> R {
+    Table.state(cursor!.pointee.pVtab).pointee._withUnsafeGuaranteedRef(body)
+  }
 }
 
-private typealias Table = Extended<sqlite3_vtab, UnsafeMutablePointer<InsertedRows>>
+private typealias Table = Extended<sqlite3_vtab, Unmanaged<InsertedRows>>
 
-/// The rows that a statement with a ``RowTable`` inserts.
-struct InsertedRows {
-  // Guard: set while the statement runs, and by the writer that lends itself and the batch for that time.
-  private var writer: Unmanaged<TransactionWriter>?
-  private var batch: Unmanaged<RowBatch>?
-  private var steps = UnsafeBufferPointer<BindStep>(start: nil, count: 0)
-  private var root: RootIndex = 0
-  private var count = 0
+/// The rows that a connection's statement with a ``RowTable`` inserts.
+final class InsertedRows {
+  // Guard: the borrower of the connection uses them. The writer lends itself and a batch while a statement runs. No access
+  // runs other code before it ends.
+  @exclusivity(unchecked) private var writer: Unmanaged<TransactionWriter>?
+  @exclusivity(unchecked) private var batch: Unmanaged<RowBatch>?
+  @exclusivity(unchecked) private var steps = UnsafeBufferPointer<BindStep>(start: nil, count: 0)
+  @exclusivity(unchecked) private var root: RootIndex = 0
+  @exclusivity(unchecked) private var count = 0
   /// The current row of the table.
-  fileprivate(set) var row = 0
-  /// The error that ended the statement, if it was none of SQLite's.
+  @exclusivity(unchecked) fileprivate(set) var row = 0
+  /// The error that ended the last statement, if it was none of SQLite's.
   private(set) var failure: StoreError?
+
+  /// The rows of a connection, which knows their table from then on.
+  static func of(_ connection: Connection) throws(StoreError) -> InsertedRows {
+    if let known = connection.insertion as? InsertedRows { return known }
+    let rows = InsertedRows()
+    connection.insertion = rows
+    try RowTable.register(on: connection.handle, rows)
+    return rows
+  }
 
   /// Runs a statement over rows.
   ///
-  /// - Parameter rows: the rows of the statement's connection.
-  static func lend(
+  /// - Returns: SQLite's result code.
+  func lend(
     _ batch: RowBatch, _ steps: UnsafeBufferPointer<BindStep>, root: RootIndex, by writer: TransactionWriter,
-    to rows: UnsafeMutablePointer<InsertedRows>, _ statement: OpaquePointer
+    to statement: OpaquePointer
   ) -> Int32 {
-    rows.pointee = InsertedRows()
-    rows.pointee.writer = .passUnretained(writer)
-    rows.pointee.batch = .passUnretained(batch)
-    rows.pointee.steps = steps
-    rows.pointee.root = root
-    rows.pointee.count = batch.count
+    failure = nil
+    self.writer = .passUnretained(writer)
+    self.batch = .passUnretained(batch)
+    self.steps = steps
+    self.root = root
+    count = batch.count
     defer {
-      rows.pointee.writer = nil
-      rows.pointee.batch = nil
-      rows.pointee.count = 0
+      self.writer = nil
+      self.batch = nil
+      count = 0
     }
     return withExtendedLifetime((batch, writer)) { sqlite3_step(statement) }
   }
@@ -143,7 +158,7 @@ struct InsertedRows {
   }
 
   @inline(__always)
-  fileprivate mutating func give(_ cell: Int, to context: OpaquePointer?) {
+  fileprivate func give(_ cell: Int, to context: OpaquePointer?) {
     guard !isAtEnd, steps.indices.contains(cell), let batch, let writer else {
       return sqlite3_result_error(context, "there is no row to insert", -1)
     }

@@ -11,6 +11,15 @@ struct BindStep: Sendable {
   var root: NarrowIndex<RootIndex>
 }
 
+/// The names of the table of rows that a statement inserts.
+enum RowTableNames {
+  static let table = "cde_row"
+  static let key = "key"
+  static let version = "version"
+  /// The function that gives a cell of the table's current row, by the cell's number.
+  static let cell = "cde_cell"
+}
+
 /// How rows of one concrete entity are written.
 struct WritePlan: Sendable {
   let entity: EntityIndex
@@ -19,7 +28,7 @@ struct WritePlan: Sendable {
   let columns: IndexedArray<CellIndex, String>
   let steps: IndexedArray<CellIndex, BindStep>
   let insert: String
-  /// Inserts the rows of a ``RowTable``. A row that fails ends the statement, which does not take back the rows before: then the
+  /// Inserts all rows of such a table. A row that fails ends the statement, which does not take back the rows before: then the
   /// transaction does, and SQLite keeps no copies of pages for the statement.
   let tableInsert: String
   /// Cells that may name files.
@@ -71,10 +80,10 @@ struct WritePlan: Sendable {
     let names = (["Z_PK", "Z_ENT", "Z_OPT"] + columns.map(quoted)).joined(separator: ", ")
     let marks = Array(repeating: "?", count: columns.count + 1).joined(separator: ", ")
     insert = "INSERT INTO \(quoted(table)) (\(names)) VALUES (?, \(physical.numbers[entity]), \(marks))"
-    let cells = columns.indices.map { ", \(RowTable.cell)(\($0.rawValue))" }.joined()
+    let cells = columns.indices.map { ", \(RowTableNames.cell)(\($0.rawValue))" }.joined()
     tableInsert =
       "INSERT OR FAIL INTO \(quoted(table)) (\(names)) "
-      + "SELECT \(RowTable.key), \(physical.numbers[entity]), \(RowTable.version)\(cells) FROM \(RowTable.name)"
+      + "SELECT \(RowTableNames.key), \(physical.numbers[entity]), \(RowTableNames.version)\(cells) FROM \(RowTableNames.table)"
     cleanUps = physical.removals(of: entity, where: "= ?")
   }
 }

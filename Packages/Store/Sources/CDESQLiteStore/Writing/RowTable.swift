@@ -7,13 +7,6 @@ import CDESQLite
 /// One statement then inserts all rows. A statement with the cells as parameters ends after each row, so SQLite opens the table
 /// and its indexes anew for each, and looks for the end of the table again.
 enum RowTable {
-  /// The table's name. Its columns are ``key`` and ``version``.
-  static let name = "cde_row"
-  static let key = "key"
-  static let version = "version"
-  /// The function that gives a cell of the table's current row, by the cell's number.
-  static let cell = "cde_cell"
-
   private static let versionColumn: Int32 = 1
 
   nonisolated(unsafe) private static let module: UnsafePointer<sqlite3_module> = {
@@ -27,24 +20,24 @@ enum RowTable {
   /// - Precondition: The rows outlive the connection.
   static func register(on handle: OpaquePointer, _ rows: InsertedRows) throws(StoreError) {
     let rows = Unmanaged.passUnretained(rows).toOpaque()
-    var code = sqlite3_create_module_v2(handle, name, module, rows, nil)
+    var code = sqlite3_create_module_v2(handle, RowTableNames.table, module, rows, nil)
     if code == SQLITE_OK {
       code = sqlite3_create_function_v2(
-        handle, cell, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, rows,
+        handle, RowTableNames.cell, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, rows,
         { context, _, values in
           let rows = Unmanaged<InsertedRows>.fromOpaque(sqlite3_user_data(context))
           rows._withUnsafeGuaranteedRef { $0.give(Int(sqlite3_value_int(values![0])), to: context) }
         }, nil, nil, nil)
     }
     guard code == SQLITE_OK else {
-      throw EngineError.make(code, on: handle, while: "Registering the table \(name)")
+      throw EngineError.make(code, on: handle, while: "Registering the table \(RowTableNames.table)")
     }
   }
 
   private static func made() -> sqlite3_module {
     var module = sqlite3_module()
     module.xConnect = { handle, rows, _, _, table, _ in
-      let code = sqlite3_declare_vtab(handle, "CREATE TABLE row(\(RowTable.key), \(RowTable.version))")
+      let code = sqlite3_declare_vtab(handle, "CREATE TABLE row(\(RowTableNames.key), \(RowTableNames.version))")
       guard code == SQLITE_OK, let rows else { return code }
       _ = cde_sqlite3_vtab_direct_only(handle)
       table?.pointee = Table.make(sqlite3_vtab(), .fromOpaque(rows))

@@ -31,9 +31,8 @@ internal import Synchronization
   /// Costs about 0.4 us without observers. The center's lock makes waiters spin, and is handed from one to the next, so that several
   /// threads that post keep waiting for each other. So posts that most probably have no observer follow each other under a lock of ours.
   /// An observer may have that lock for longer, because it waits or saves in another context. The other threads then post without it.
-  public func post(_ object: AnyObject, _ userInfo: @autoclosure () -> [AnyHashable: Any]? = nil) {
-    let info = userInfo()
-    func post() { NotificationCenter.default.post(name: use.name, object: object, userInfo: info) }
+  public func post(_ object: AnyObject, _ userInfo: [AnyHashable: Any]? = nil) {
+    func post() { NotificationCenter.default.post(name: use.name, object: object, userInfo: userInfo) }
     if !isUsed, Self.turn.withLockIfSoonAvailable({ _ in post() }) != nil { return }
     post()
   }

@@ -1,3 +1,4 @@
+import CoreDataEvolution
 import Foundation
 import Synchronization
 
@@ -35,6 +36,26 @@ struct WriterRace {
     progress.isOver.store(true, ordering: .relaxed)
     end.wait()
     return (clock.now - start).nanoseconds / Double(max(progress.saves.load(ordering: .relaxed), 1))
+  }
+
+  /// The same with contexts, each of which changes an object of its own and saves.
+  ///
+  /// - Parameter keys: the keys of objects, at least one for each writer.
+  func run(_ count: Int, savingIn container: NSPersistentContainer, _ keys: [Int64]) -> Double {
+    run(count) { writer in
+      let context = container.newBackgroundContext()
+      let request = Item.fetchRequest()
+      request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
+      request.fetchOffset = Int(keys[writer]) - 1
+      request.fetchLimit = 1
+      let item = context.performAndWait { try! context.fetch(request)[0] }
+      return {
+        context.performAndWait {
+          item.count &+= 1
+          do { try context.save() } catch { fatalError("A save failed: \(error)") }
+        }
+      }
+    }
   }
 
   private final class Progress: Sendable {

@@ -15,21 +15,7 @@ struct WriterRows {
 
   private func ours() throws -> Double {
     let store = try workspace.oursCopy()
-    let (container, keys) = (store.container, workspace.samples.distinctKeys)
-    let time = race.run(count) { writer in
-      let context = container.newBackgroundContext()
-      let request = Item.fetchRequest()
-      request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
-      request.fetchOffset = Int(keys[writer]) - 1
-      request.fetchLimit = 1
-      let item = context.performAndWait { try! context.fetch(request)[0] }
-      return {
-        context.performAndWait {
-          item.count &+= 1
-          do { try context.save() } catch { fatalError("A save failed: \(error)") }
-        }
-      }
-    }
+    let time = race.run(count, savingIn: store.container, workspace.samples.distinctKeys)
     try store.close()
     return time
   }

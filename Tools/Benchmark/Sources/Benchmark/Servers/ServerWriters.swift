@@ -15,7 +15,8 @@
       var results: [ServerResult] = []
       for count in ServerRow.writerCounts {
         let contenders = [
-          Contender(.ours) { try ours(container, count) }, Contender(.raw) { byHand(count) },
+          Contender(.ours) { race.run(count, savingIn: container, world.samples.distinctKeys) },
+          Contender(.raw) { byHand(count) },
         ]
         results.append(
           ServerResult(
@@ -23,24 +24,6 @@
       }
       try world.close(container)
       return results
-    }
-
-    private func ours(_ container: NSPersistentContainer, _ count: Int) throws -> Double {
-      let keys = world.samples.distinctKeys
-      return race.run(count) { writer in
-        let context = container.newBackgroundContext()
-        let request = Item.fetchRequest()
-        request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
-        request.fetchOffset = Int(keys[writer]) - 1
-        request.fetchLimit = 1
-        let item = context.performAndWait { try! context.fetch(request)[0] }
-        return {
-          context.performAndWait {
-            item.count += 1
-            do { try context.save() } catch { fatalError("A save failed: \(error)") }
-          }
-        }
-      }
     }
 
     private func byHand(_ count: Int) -> Double {

@@ -22,6 +22,17 @@ final class HistoryWriter {
   private(set) var transaction: Int64 = 0
   private var lastChange: Int64 = 0
   private var encoded: (entity: EntityIndex, properties: PropertySet, bytes: [UInt8])?
+  private var run = Run()
+
+  /// Changes of one kind that follow each other, and are written by one statement.
+  private struct Run {
+    var kind = StoreHistoryChange.Kind.inserted
+    var entity: EntityIndex = 0
+    var properties = PropertySet()
+    var keys: [Int64] = []
+
+    static let longest = 4096
+  }
 
   private static let task = "Recording the history"
   private static let processName = ProcessInfo.processInfo.processName
@@ -83,7 +94,7 @@ final class HistoryWriter {
     try begin(author: transaction.author, contextName: transaction.contextName)
     for batch in transaction.inserted {
       let (entity, root) = (batch.layout.entity, batch.layout.root)
-      try insert(.inserted, of: entity, count: batch.count) { permanent(batch.key($0), root) }
+      for index in 0..<batch.count { try add(.inserted, entity, key: permanent(batch.key(index), root)) }
       if touches.isEmpty { continue }
       for index in 0..<batch.count {
         touches[Row(root: root, key: permanent(batch.key(index), root))] = nil
@@ -105,7 +116,7 @@ final class HistoryWriter {
   func record(_ insertion: StoreInsertion, after base: Int64) throws(StoreError) {
     if insertion.count == 0 { return }
     try begin(author: insertion.author, contextName: insertion.contextName)
-    try insert(.inserted, of: insertion.entity, count: insertion.count) { base + 1 + Int64($0) }
+    for index in 0..<insertion.count { try add(.inserted, insertion.entity, key: base + 1 + Int64(index)) }
     try end()
   }
 
@@ -226,9 +237,10 @@ final class HistoryWriter {
       guard let entity = try concreteEntity(of: row) else { continue }
       let properties = takeTouches(row, of: entity)
       guard names.indices.contains(entity), !properties.isEmpty else { continue }
-      try insert(.updated, of: entity, count: 1, properties) { _ in row.key }
+      try add(.updated, entity, properties, key: row.key)
     }
     touches = [:]
+    try writeRun()
     try connection.run(
       "UPDATE Z_PRIMARYKEY SET Z_MAX = CASE Z_ENT WHEN 16001 THEN ? ELSE ? END WHERE Z_ENT IN (16001, 16002)",
       [.integer(lastChange), .integer(transaction)], while: Self.task)
@@ -246,13 +258,14 @@ final class HistoryWriter {
   private func insertUpdate(of entity: EntityIndex, key: Int64, _ changed: PropertySet) throws(StoreError) {
     var properties = changed
     if !touches.isEmpty { properties.formUnion(takeTouches(row(entity, key), of: entity)) }
-    try insert(.updated, of: entity, count: 1, properties) { _ in key }
+    try add(.updated, entity, properties, key: key)
   }
 
   private func insertDeletion(of entity: EntityIndex, key: Int64) throws(StoreError) {
     let row = row(entity, key)
     touches[row] = nil
-    guard let values = tombstones[row] else { return try insert(.deleted, of: entity, count: 1) { _ in key } }
+    guard let values = tombstones[row] else { return try add(.deleted, entity, key: key) }
+    try writeRun()
     lastChange += 1
     let columns = values.indices.map { ", ZTOMBSTONE\($0)" }.joined()
     let marks = values.map { _ in ", ?" }.joined()
@@ -264,37 +277,51 @@ final class HistoryWriter {
       ] + values, while: Self.task)
   }
 
-  /// Writes changes of rows of one entity.
-  private func insert(
-    _ kind: StoreHistoryChange.Kind, of entity: EntityIndex, count: Int, _ properties: PropertySet = [],
-    key: (Int) -> Int64
+  /// Adds the change of a row. It is written with its run.
+  private func add(
+    _ kind: StoreHistoryChange.Kind, _ entity: EntityIndex, _ properties: PropertySet = [], key: Int64
   ) throws(StoreError) {
-    let hasBits = kind == .updated && tables.hasColumns
-    let statement = try connection.prepare(
-      hasBits
-        ? "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS) "
-          + "VALUES (?, 16001, ?, ?, ?, ?, ?)"
-        : "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID) "
-          + "VALUES (?, 16001, ?, ?, ?, ?)", while: Self.task)
-    defer { Connection.reset(statement) }
-    sqlite3_bind_int64(statement, 2, kind.rawValue)
-    sqlite3_bind_int64(statement, 3, plans.physical.numbers[entity])
-    sqlite3_bind_int64(statement, 5, transaction)
-    if hasBits {
-      let code = bits(of: properties, in: entity).withUnsafeBytes {
-        sqlite3_bind_blob64(
-          statement, 6, $0.baseAddress, UInt64($0.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))
-      }
-      guard code == SQLITE_OK else { throw connection.error(code, while: Self.task) }
+    if run.keys.count == Run.longest || run.kind != kind || run.entity != entity
+      || run.properties != properties
+    {
+      try writeRun()
+      (run.kind, run.entity, run.properties) = (kind, entity, properties)
     }
-    for index in 0..<count {
-      lastChange += 1
-      sqlite3_bind_int64(statement, 1, lastChange)
-      sqlite3_bind_int64(statement, 4, key(index))
-      let code = sqlite3_step(statement)
-      guard code == SQLITE_DONE else { throw connection.error(code, while: Self.task) }
-      sqlite3_reset(statement)
-    }
+    run.keys.append(key)
+  }
+
+  /// The statements that write one change or a list of them, with or without the changed columns. The row numbers of a list
+  /// begin at 1.
+  private static func statement(isList: Bool, hasBits: Bool) -> String {
+    let columns = hasBits ? ", ZCOLUMNS" : ""
+    let bits = hasBits ? ", ?6" : ""
+    let head =
+      "INSERT OR FAIL INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID\(columns)) "
+    return isList
+      ? head + "SELECT ?1 + rowid, 16001, ?2, ?3, value, ?4\(bits) FROM \(ListTable.name)(?5)"
+      : head + "VALUES (?1 + 1, 16001, ?2, ?3, ?5, ?4\(bits))"
+  }
+
+  private static let one = (
+    bare: statement(isList: false, hasBits: false), full: statement(isList: false, hasBits: true)
+  )
+  private static let many = (
+    bare: statement(isList: true, hasBits: false), full: statement(isList: true, hasBits: true)
+  )
+
+  private func writeRun() throws(StoreError) {
+    guard let first = run.keys.first else { return }
+    let isList = run.keys.count > 1
+    var values: [StoreValue] = [
+      .integer(lastChange), .integer(run.kind.rawValue), .integer(plans.physical.numbers[run.entity]),
+      .integer(transaction), isList ? .blob(ListBytes.encoded(run.keys)) : .integer(first),
+    ]
+    let hasBits = run.kind == .updated && tables.hasColumns
+    if hasBits { values.append(.blob(Data(bits(of: run.properties, in: run.entity)))) }
+    let statements = isList ? Self.many : Self.one
+    try connection.run(hasBits ? statements.full : statements.bare, values, while: Self.task)
+    lastChange += Int64(run.keys.count)
+    run.keys.removeAll(keepingCapacity: true)
   }
 
   private func bits(of properties: PropertySet, in entity: EntityIndex) -> [UInt8] {

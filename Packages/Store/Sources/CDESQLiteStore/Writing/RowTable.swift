@@ -37,7 +37,8 @@ enum RowTable {
   private static func made() -> sqlite3_module {
     var module = sqlite3_module()
     module.xConnect = { handle, rows, _, _, table, _ in
-      let code = sqlite3_declare_vtab(handle, "CREATE TABLE row(\(RowTableNames.key), \(RowTableNames.version))")
+      let code = sqlite3_declare_vtab(
+        handle, "CREATE TABLE row(\(RowTableNames.key), \(RowTableNames.version))")
       guard code == SQLITE_OK, let rows else { return code }
       _ = cde_sqlite3_vtab_direct_only(handle)
       table?.pointee = Table.make(sqlite3_vtab(), .fromOpaque(rows))

@@ -67,7 +67,9 @@ nonisolated public final class NSPersistentHistoryTransaction: NSObject, NSFetch
   public func objectIDNotification() -> Notification {
     let coordinator = store.persistentStore?.persistentStoreCoordinator
     let trace = coordinator?.recentCommits.trace(of: record.number, in: store)
-    var ids: [StoreHistoryChange.Kind: Set<NSManagedObjectID>] = [:]
+    var counts: [StoreHistoryChange.Kind: Int] = [:]
+    for change in record.changes { counts[change.kind, default: 0] += 1 }
+    var ids = counts.mapValues { Set<NSManagedObjectID>(minimumCapacity: $0) }
     for change in record.changes {
       ids[change.kind, default: []].insert(
         NSManagedObjectID(binding: model.entities[change.entity], key: change.key, store: store))

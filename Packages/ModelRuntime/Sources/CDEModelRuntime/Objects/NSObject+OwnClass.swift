@@ -6,7 +6,9 @@ extension NSObject {
   /// A set calls `isEqual` for each neighbour in its table. A cast, or a conversion to `AnyObject`, takes most of that time.
   @inline(__always)
   final func ofOwnClass(_ value: Any) -> Self? {
-    func reference<Value>(_ value: Value) -> Self { unsafeBitCast(value, to: Self.self) }
+    func reference<Value>(_ value: Value) -> Self {
+      withUnsafePointer(to: value) { UnsafeRawPointer($0).load(as: Self.self) }
+    }
     return type(of: value) == type(of: self) ? reference(value) : nil
   }
 }

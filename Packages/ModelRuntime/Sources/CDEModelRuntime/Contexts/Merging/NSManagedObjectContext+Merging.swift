@@ -148,7 +148,7 @@ extension NSManagedObjectContext {
     var changes: [ObjectChange] = []
     var forgotten: [NSManagedObject] = []
     var writtenAgain: [NSManagedObject] = []
-    var ids = MergedIDs()
+    var ids = MergedIDs(expecting: commit.changes)
     var arrived: [CommittedTransaction.Change] = []
     var missed: [CommittedTransaction.Change] = []
     let namesArrivals = PostedNames.objectsDidChange.isUsed
@@ -317,5 +317,22 @@ extension NSManagedObjectContext {
       if case .commit(let commit, _) = source { info[CommittedTransaction.userInfoKey] = commit }
       return info
     }
+  }
+}
+
+extension NSManagedObjectContext.MergedIDs {
+  /// Makes room for the IDs of changes. A set that grows step by step compares most of its members again.
+  init(expecting changes: [CommittedTransaction.Change]) {
+    var counts = (inserted: 0, updated: 0, deleted: 0)
+    for change in changes {
+      switch change.kind {
+      case .inserted: counts.inserted += 1
+      case .updated: counts.updated += 1
+      case .deleted: counts.deleted += 1
+      }
+    }
+    inserted.reserveCapacity(counts.inserted)
+    updated.reserveCapacity(counts.updated)
+    deleted.reserveCapacity(counts.deleted)
   }
 }

@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
         }
       if isNeeded { keys[root, default: []].insert(change.key) }
     }
-    var rows: [RowKey: RowReference] = [:]
+    var rows = [RowKey: RowReference](minimumCapacity: keys.values.reduce(0) { $0 + $1.count })
     for (root, keys) in keys {
       let entity = registry.model.entities[root.entity]
       guard let source = rowSource, source.handle(for: entity) != nil else { continue }

@@ -105,21 +105,21 @@ extension SQLiteStore {
   public func row(entity: EntityIndex, key: Int64) throws(StoreError) -> RowReference? {
     try plans.checkEntity(entity)
     return try pool.read { (connection) throws(StoreError) in
+      func isFound(_ code: Int32) throws(StoreError) -> Bool {
+        if code == SQLITE_ROW || code == SQLITE_DONE { return code == SQLITE_ROW }
+        throw connection.error(
+          code, while: "Reading the row \(key) of \(schema.entities[entity].source.name)")
+      }
       // An observer is told of each statement that begins, and a look-up's does not begin again.
       if connection.snapshot.isKept, connection.collector == nil {
         let lookUp = try plans.lookUp(entity, on: connection)
-        guard try lookUp.find(key, on: connection) else { return nil }
+        guard try isFound(lookUp.find(key, connection.askedKey)) else { return nil }
         return try plans.decoded(lookUp.row, entity: entity, key: key, asOf: connection.asOf)
       }
       let statement = try plans.pointSelect(entity, on: connection)
       defer { sqlite3_reset(statement) }
       sqlite3_bind_int64(statement, 1, key)
-      let code = sqlite3_step(statement)
-      if code == SQLITE_DONE { return nil }
-      guard code == SQLITE_ROW else {
-        throw connection.error(
-          code, while: "Reading the row \(key) of \(schema.entities[entity].source.name)")
-      }
+      guard try isFound(sqlite3_step(statement)) else { return nil }
       return try plans.decoded(
         SingleRow(statement: statement), entity: entity, key: key, asOf: connection.asOf)
     }

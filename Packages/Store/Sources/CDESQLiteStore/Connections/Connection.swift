@@ -96,6 +96,11 @@ final class Connection: @unchecked Sendable {
     sink.deallocate()
   }
 
+  /// Ends the runs of all look-ups, which would keep a transaction open.
+  func endLookUps() {
+    for lookUp in lookUps { if let lookUp, lookUp.isUnderWay { lookUp.rest() } }
+  }
+
   /// Makes cancellation of the calling task stop a long statement that produces no rows.
   ///
   /// For reading connections only. A running commit is never stopped.

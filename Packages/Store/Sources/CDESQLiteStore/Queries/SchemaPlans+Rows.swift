@@ -59,7 +59,7 @@ extension SchemaPlans {
     }
     if let lookUp = connection.lookUps[entity] { return lookUp }
     let statement = try connection.prepareUncached(lookUps[entity], while: "Reading a row")
-    let lookUp = RowLookUp(statement, selects[entity])
+    let lookUp = RowLookUp(statement, columns: selects[entity].columnCount)
     connection.lookUps[entity] = lookUp
     return lookUp
   }

@@ -3,7 +3,8 @@ import CDESQLite
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
-  /// How SQLite would answer a query: what EXPLAIN QUERY PLAN says of the statement that a fetch runs.
+  /// How SQLite would answer a query: what EXPLAIN QUERY PLAN says of the statement that a fetch runs. A fetch of
+  /// keys finds them by the same steps, but takes them by an aggregate function.
   ///
   /// - Parameters:
   ///   - query: the condition and the order.

@@ -116,6 +116,15 @@ struct IndexTests {
     transaction.deleted = [RowDeletion(entity: 0, key: 1, version: 1)]
     _ = try store.commit(transaction)
     #expect(places() == [["2", "3.0", "4.0"]])
+    // Its trigger replaces an entry that is there already, also when several rows are inserted at once.
+    _ = sql(scratch.file(), "INSERT INTO Z_RT_Spot_place VALUES (3, 9, 9, 9, 9)")
+    try store.insert(
+      "Spot",
+      [
+        Draft(key: -1, values: ["latitude": .real(5), "longitude": .real(6)]),
+        Draft(key: -2, values: ["latitude": .real(7), "longitude": .real(8)]),
+      ])
+    #expect(places() == [["2", "3.0", "4.0"], ["3", "5.0", "6.0"], ["4", "7.0", "8.0"]])
     try store.close()
     #expect(try !SQLiteStore.file(scratch.file(), schema).isReadOnly)
   }

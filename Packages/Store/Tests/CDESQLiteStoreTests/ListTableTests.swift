@@ -1,6 +1,6 @@
 import CDESQLite
 @_spi(CDE) import CDESQLiteFaults
-import CDEStore
+@_spi(CDE) import CDEStore
 @_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
@@ -144,5 +144,41 @@ struct ListTableTests {
         try store.fetch(StoreQuery(entity: tag, filter: sound, sort: sort, keysOnly: true), isKnown: nil).keys
           == [8])
     }
+  }
+
+  @Test("A list means the same with 64 members and with more, whatever their types")
+  func affinity() throws {
+    try store.insert(
+      "Item", ["5", "a", "5.0"].enumerated().map { Draft(key: Int64(-1 - $0), values: ["title": .text($1)]) })
+    let title = StoreExpression.path(
+      StorePath(end: .property(slot: store.slot("Item", "title"), leaf: 0)))
+    func found(_ count: Int) throws -> [Int64] {
+      let values: [StoreValue] = [.integer(5), .text("a")] + (2..<count).map { .text("none \($0)") }
+      let filter = StoreFilter.comparison(title, .in, .list(values.map { .value($0) }), [])
+      return try store.fetch(StoreQuery(entity: store.index("Item"), filter: filter), isKnown: nil).keys
+        .sorted()
+    }
+    #expect(try found(64) == found(65))
+  }
+
+  @Test("A cancelled task ends a fetch of keys on the writing connection, too")
+  func cancelled() async throws {
+    let memory = try SQLiteStore(
+      schema: ResolvedSchema(Shop.schema), entities: nil,
+      configuration: SQLiteStore.Configuration(location: .inMemory(name: UUID().uuidString)))
+    try memory.insert("Tag", (1...2_000).map { Draft(key: -$0) })
+    let query = StoreQuery(entity: memory.index("Tag"), keysOnly: true)
+    #expect(try memory.fetch(query, isKnown: nil).keys.count == 2_000)
+    let ended = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try memory.fetch(query, isKnown: nil).keys.count
+    }
+    do {
+      let count = try await ended.value
+      Issue.record("The cancelled fetch gave \(count) keys")
+    } catch {
+      #expect((error as? StoreError)?.code == .cancelled, "\(error)")
+    }
+    #expect(try memory.fetch(query, isKnown: nil).keys.count == 2_000)
   }
 }

@@ -104,7 +104,8 @@ public import CDEStore
     var parts = [query.filter]
     if case .and(let all) = query.filter { parts = all }
     for (index, part) in parts.enumerated() {
-      guard case .keys(let keys) = part,
+      // With many keys another condition, or an index in the order of the result, may be the better way.
+      guard case .keys(let keys) = part, keys.count <= 512 || parts.count == 1 && query.sort.isEmpty,
         let source = dialect.rows(of: table, alias: alias, key: key, in: keys)
       else { continue }
       parts.remove(at: index)

@@ -62,6 +62,8 @@ final class Connection: @unchecked Sendable {
     guard code == SQLITE_OK, let handle else {
       let error = EngineError.make(code, on: handle, while: "Opening the store")
       sqlite3_close_v2(handle)
+      askedKey.deallocate()
+      sink.deallocate()
       throw error
     }
     self.handle = handle

@@ -39,10 +39,12 @@ struct HeldSnapshot {
 
   /// Keeps the transaction for the next read, if the log's index can be read.
   mutating func rest(_ connection: Connection) {
-    if region != nil {
-      isOpen = connection.isInTransaction
+    if region != nil, connection.isInTransaction {
+      isOpen = true
       return
     }
+    // SQLite ends a transaction by itself after some errors.
+    if region != nil { return leave(connection) }
     // The index exists after the first read has opened it. This snapshot began without a header to compare.
     leave(connection)
     region = cde_wal_index_header(connection.handle).map { UnsafePointer($0) }

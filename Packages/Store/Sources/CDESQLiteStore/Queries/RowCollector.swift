@@ -87,6 +87,7 @@ final class RowCollector {
     let taken = connection.sink.move()
     connection.sink.initialize(to: nil)
     if let key = taken?.damagedKey { throw Self.damagedKey(key, layout) }
+    if taken?.wasCancelled == true { try Self.checkCancellation() }
     guard code == SQLITE_ROW else {
       throw connection.error(code, while: "Fetching keys of \(layout.entityName)")
     }

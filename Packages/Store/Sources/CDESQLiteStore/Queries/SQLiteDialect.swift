@@ -79,8 +79,9 @@ struct SQLiteDialect: SQLDialect {
     return SQLPiece(members, [.blob(ListBytes.encoded(values))])
   }
 
-  // One bound value for any number of members. The statement can be cached, and no limit applies.
-  private static let members = "SELECT \(ListTable.value) FROM \(ListTable.name)(?)"
+  // One bound value for any number of members. The statement can be cached, and no limit applies. A sign makes an expression of the
+  // column, which has no affinity: the members are then compared as those of a short list.
+  private static let members = "SELECT +\(ListTable.value) FROM \(ListTable.name)(?)"
 
   private static let shortList = 64
 

@@ -11,7 +11,11 @@ extension SchemaPlans {
       plan: selects[entity], root: schema.entities[entity].root, expectedRows: keys.count, isKnown: nil,
       isCancellable: isCancellable)
     let statement = try connection.prepare(listSelects[entity], while: "Reading rows")
-    defer { Connection.reset(statement) }
+    connection.isInterruptible = isCancellable
+    defer {
+      connection.isInterruptible = false
+      Connection.reset(statement)
+    }
     try connection.bind([.blob(ListBytes.encoded(keys))], to: statement)
     try collector.collect(statement, on: connection)
     return collector.finish().stamped(connection.asOf)

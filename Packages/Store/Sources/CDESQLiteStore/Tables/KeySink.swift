@@ -13,6 +13,8 @@ struct KeySink {
   private(set) var entries: [FetchedRows.Entry] = []
   /// A key below 1, at which the statement ended with an error.
   private(set) var damagedKey: Int64?
+  /// Whether the statement ended because its task was cancelled.
+  private(set) var wasCancelled = false
   private let entity: NarrowIndex<EntityIndex>
 
   init(_ entity: EntityIndex) { self.entity = NarrowIndex(entity) }
@@ -22,6 +24,10 @@ struct KeySink {
     let key = sqlite3_value_int64(value)
     if key > 0 {
       entries.append(FetchedRows.Entry(key: key, entity: entity))
+      if entries.count & 511 == 0, Task<Never, Never>.isCancelled {
+        wasCancelled = true
+        sqlite3_result_error(context, "the task was cancelled", -1)
+      }
     } else {
       damagedKey = key
       sqlite3_result_error(context, "the key is below 1", -1)

@@ -296,7 +296,7 @@ final class HistoryWriter {
     let columns = hasBits ? ", ZCOLUMNS" : ""
     let bits = hasBits ? ", ?6" : ""
     let head =
-      "INSERT OR FAIL INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID\(columns)) "
+      "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID\(columns)) "
     return isList
       ? head + "SELECT ?1 + rowid, 16001, ?2, ?3, value, ?4\(bits) FROM \(ListTable.name)(?5)"
       : head + "VALUES (?1 + 1, 16001, ?2, ?3, ?5, ?4\(bits))"

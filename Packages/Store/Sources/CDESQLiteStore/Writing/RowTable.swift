@@ -107,13 +107,32 @@ final class InsertedRows {
   /// The error that ended the last statement, if it was none of SQLite's.
   private(set) var failure: StoreError?
 
+  @exclusivity(unchecked) private var isRegistered = false
+  /// Whether tables have triggers that fire on an insertion, as far as it was asked.
+  @exclusivity(unchecked) private var triggers: [String: Bool] = [:]
+
   /// The rows of a connection, which knows their table from then on.
   static func of(_ connection: Connection) throws(StoreError) -> InsertedRows {
-    if let known = connection.insertion as? InsertedRows { return known }
-    let rows = InsertedRows()
+    let known = connection.insertion as? InsertedRows
+    if let known, known.isRegistered { return known }
+    let rows = known ?? InsertedRows()
+    // Before SQLite gets the address.
     connection.insertion = rows
     try RowTable.register(on: connection.handle, rows)
+    rows.isRegistered = true
     return rows
+  }
+
+  /// Whether a table of the file has a trigger. One that another program makes after the first call is not seen.
+  func hasTrigger(_ table: String, on connection: Connection) throws(StoreError) -> Bool {
+    if let known = triggers[table] { return known }
+    let found =
+      try connection.integer(
+        "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE LIMIT 1",
+        [.text(table)],
+        while: "Looking for triggers") != nil
+    triggers[table] = found
+    return found
   }
 
   /// Runs a statement over rows.

@@ -184,6 +184,8 @@ final class TransactionWriter {
     let plan = plans.writes[batch.layout.entity]
     let task = "Inserting rows of \(batch.layout.entityName)"
     let rows = try InsertedRows.of(connection)
+    // A statement with a conflict clause replaces those of the triggers that it fires.
+    if try rows.hasTrigger(plan.table, on: connection) { return try insertRowByRow(batch) }
     let statement =
       if let kept = connection.tableInserts[plan.entity] {
         kept

@@ -26,7 +26,7 @@ struct StoreOpener {
   /// The copy of the model for a new store.
   var modelCache: (@Sendable () -> [UInt8]?)?
 
-  // JSON functions are built in since version 3.38.
+  // Older versions are not tested.
   private static let oldestSQLite: Int32 = 3_038_000
 
   func open() throws(StoreError) -> Opened {

@@ -32,6 +32,11 @@ extension SQLiteStore {
       return [StatementPlan(sql: compiled.sql, steps: steps)]
     }
   }
+
+  /// Gives another connection of the process the table that statements of stores name, so that it can explain them.
+  @_spi(CDE) public static func addTables(to connection: OpaquePointer) throws(StoreError) {
+    try ListTable.register(on: connection)
+  }
 }
 
 extension StatementPlan.Step {

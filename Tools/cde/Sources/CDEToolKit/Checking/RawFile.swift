@@ -1,4 +1,5 @@
 import CDEPredicates
+@_spi(CDE) import CDESQLiteStore
 import CDEStore
 import Foundation
 import SystemSQLite
@@ -37,15 +38,21 @@ final class RawFile {
     if let copy { try? FileManager.default.removeItem(at: copy) }
   }
 
-  /// Gives the functions that stores add to SQLite, so that their statements can be explained. They are never called.
-  func addFunctions() {
+  /// Gives the functions and tables that stores add to SQLite, so that their statements can be explained. They are never called.
+  func addFunctions() throws(ToolError) {
     let words = PredicateOperator.allCases.map(\.rawValue).filter { $0.allSatisfy(\.isLetter) }
     let functions = StoreExpression.Function.allCases.map(\.rawValue)
-    for name in ["fold", "lower", "upper", "length", "item", "number", "number_fit"] + words + functions {
+    for name in ["fold", "lower", "upper", "length", "take", "number", "number_fit"] + words + functions {
       sqlite3_create_function_v2(
         database, "cde_\(name.lowercased())", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
         { context, _, _ in sqlite3_result_null(context) },
         nil, nil, nil)
+    }
+    guard let database else { return }
+    do throws(StoreError) {
+      try SQLiteStore.addTables(to: database)
+    } catch {
+      throw ToolError(error.message)
     }
   }
 

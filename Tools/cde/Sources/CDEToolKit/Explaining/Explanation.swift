@@ -33,7 +33,7 @@ public struct Explanation {
     switch place {
     case .file(let url):
       let raw = try RawFile(url)
-      raw.addFunctions()
+      try raw.addFunctions()
       plans = try ran.flatMap(\.statements).map { statement in
         StatementPlan(
           sql: isRedacted ? Self.redacted(statement.sql) : statement.sql,

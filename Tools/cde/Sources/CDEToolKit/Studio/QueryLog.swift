@@ -126,7 +126,7 @@ extension Studio {
     switch place {
     case .file(let url):
       let raw = try RawFile(url)
-      raw.addFunctions()
+      try raw.addFunctions()
       for place in statements.indices {
         statements[place].steps = try QueryPlan(statements[place].sql, raw).steps
       }

@@ -5,14 +5,16 @@ import CDESQLite
 struct EntityStatements {
   private var statements: IndexedArray<EntityIndex, OpaquePointer?> = []
 
+  /// The statement of an entity.
+  ///
+  /// - Parameter prepare: makes the statement at the first call. It must not use these statements.
   @inline(__always)
-  subscript(entity: EntityIndex) -> OpaquePointer? { statements.isEmpty ? nil : statements[entity] }
-
-  /// Keeps a statement, and returns it.
-  mutating func keep(
-    _ statement: OpaquePointer, for entity: EntityIndex, of schema: ResolvedSchema
-  ) -> OpaquePointer {
+  mutating func statement(
+    of entity: EntityIndex, in schema: ResolvedSchema, _ prepare: () throws(StoreError) -> OpaquePointer
+  ) throws(StoreError) -> OpaquePointer {
     if statements.isEmpty { statements = IndexedArray(repeating: nil, count: schema.entities.count) }
+    if let statement = statements[entity] { return statement }
+    let statement = try prepare()
     statements[entity] = statement
     return statement
   }

@@ -49,9 +49,9 @@ extension SchemaPlans {
   func checkEntity(_ entity: EntityIndex) throws(StoreError) { try physical.checkEntity(entity) }
 
   func pointSelect(_ entity: EntityIndex, on connection: Connection) throws(StoreError) -> OpaquePointer {
-    if let statement = connection.pointSelects[entity] { return statement }
-    return connection.pointSelects.keep(
-      try connection.prepareUncached(pointSelects[entity], while: "Reading a row"), for: entity, of: schema)
+    try connection.pointSelects.statement(of: entity, in: schema) { () throws(StoreError) in
+      try connection.prepareUncached(pointSelects[entity], while: "Reading a row")
+    }
   }
 }
 

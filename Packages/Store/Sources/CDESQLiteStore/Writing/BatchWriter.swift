@@ -112,7 +112,7 @@ final class BatchWriter {
       if step.kind == .external { step.kind = .blob }
       return step
     }
-    try binder.bind(values.batch, 0, steps, to: statement, from: 1)
+    try binder.cells.bind(values.batch, 0, steps, to: statement, from: 1)
     for (index, value) in results.bindings.enumerated() {
       let code = Connection.bind(value, to: statement, at: Int32(cells.count + index + 1))
       guard code == SQLITE_OK else { throw connection.error(code, while: task) }

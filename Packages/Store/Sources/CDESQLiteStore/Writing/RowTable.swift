@@ -97,7 +97,7 @@ private typealias Table = Extended<sqlite3_vtab, Unmanaged<InsertedRows>>
 final class InsertedRows {
   // Guard: the borrower of the connection uses them. The writer lends itself and a batch while a statement runs. No access
   // runs other code before it ends.
-  @exclusivity(unchecked) private var writer: Unmanaged<TransactionWriter>?
+  @exclusivity(unchecked) private var writer: Unmanaged<CellWriter>?
   @exclusivity(unchecked) private var batch: Unmanaged<RowBatch>?
   @exclusivity(unchecked) private var steps = UnsafeBufferPointer<BindStep>(start: nil, count: 0)
   @exclusivity(unchecked) private var root: RootIndex = 0
@@ -139,7 +139,7 @@ final class InsertedRows {
   ///
   /// - Returns: SQLite's result code.
   func lend(
-    _ batch: RowBatch, _ steps: UnsafeBufferPointer<BindStep>, root: RootIndex, by writer: TransactionWriter,
+    _ batch: RowBatch, _ steps: UnsafeBufferPointer<BindStep>, root: RootIndex, by writer: CellWriter,
     to statement: OpaquePointer
   ) -> Int32 {
     failure = nil

@@ -32,7 +32,7 @@ struct StoredRows: ConflictSource {
       let plan = plans.writes[sample.batch.layout.entity]
       let statement = try connection.prepare(sql, while: task)
       defer { Connection.reset(statement) }
-      try binder.bind(
+      try binder.cells.bind(
         sample.batch, sample.row, sample.cells.map { plan.steps[$0] }, to: statement, from: 1)
       let code = sqlite3_step(statement)
       guard code == SQLITE_ROW || code == SQLITE_DONE else { throw connection.error(code, while: task) }

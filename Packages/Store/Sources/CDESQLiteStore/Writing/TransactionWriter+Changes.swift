@@ -51,7 +51,7 @@ extension TransactionWriter {
       if !statement.externalCells.isEmpty {
         try noteFiles(of: batch.layout.entity, key: change.key, cells: statement.externalCells)
       }
-      try bind(batch, row, statement.steps, to: statement.handle, from: 1)
+      try cells.bind(batch, row, statement.steps, to: statement.handle, from: 1)
       let next = Int32(statement.steps.count)
       sqlite3_bind_int64(statement.handle, next + 1, version)
       sqlite3_bind_int64(statement.handle, next + 2, change.key)

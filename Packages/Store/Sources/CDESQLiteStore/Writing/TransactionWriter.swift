@@ -8,16 +8,16 @@ final class TransactionWriter {
   let plans: SchemaPlans
   let connection: Connection
   let transaction: StoreTransaction
-  /// The location of large values; nil in memory.
-  private let externals: ExternalStorage?
+  let cells: CellWriter
   private let checksReferences: Bool
   /// For each index of a root entity, the last key assigned before.
-  @exclusivity(unchecked) private(set) var keyBase: IndexedArray<RootIndex, Int64>
+  var keyBase: IndexedArray<RootIndex, Int64> { cells.keyBase }
   @exclusivity(unchecked) var conflicts: [StoreError.RowConflict] = []
   /// References of other writers that a deletion found.
   var references: [ReferenceConflict] = []
-  /// External files that this transaction wrote, and those that are not needed after its commit.
-  var writtenFiles: [String] = []
+  /// External files that this transaction wrote.
+  var writtenFiles: [String] { cells.writtenFiles }
+  /// External files that are not needed after its commit.
   @exclusivity(unchecked) var obsoleteFiles: [String] = []
   /// Whether everything was written. Only SQLite's own commit is left.
   private(set) var isComplete = false
@@ -38,9 +38,8 @@ final class TransactionWriter {
     self.connection = connection
     self.transaction = transaction
     links = transaction.links
-    self.externals = externals
+    cells = CellWriter(plans, connection, externals)
     self.checksReferences = checksReferences
-    keyBase = IndexedArray(repeating: 0, count: plans.schema.entities.count)
   }
 
   /// Makes a writer that binds and reads for requests without a transaction.
@@ -75,7 +74,7 @@ final class TransactionWriter {
   func write(_ insertion: StoreInsertion) throws(StoreError) {
     for derivation in plans.physical.foreign { try derivation.checkInsertion(of: insertion.entity) }
     let root = plans.schema.entities[insertion.entity].root
-    keyBase[root] = try plans.takeKeys(
+    cells.keyBase[root] = try plans.takeKeys(
       insertion.count, upTo: insertion.keyLimit, root: root, on: connection)
     try insertion.forEachBatch { (batch) throws(StoreError) in
       try insert(batch)
@@ -120,61 +119,13 @@ final class TransactionWriter {
       if lowest < 0 { counts[batch.layout.root] = max(counts[batch.layout.root] ?? 0, 0 - lowest) }
     }
     for (root, count) in counts {
-      keyBase[root] = try plans.takeKeys(
+      cells.keyBase[root] = try plans.takeKeys(
         Int(count), upTo: transaction.keyLimit, root: root, on: connection)
     }
   }
 
   @inline(__always)
-  func permanent(_ key: Int64, root: RootIndex) -> Int64 { key < 0 ? keyBase[root] &- key : key }
-
-  // MARK: Binding
-
-  /// Binds cells directly from the batch's memory, which outlives the step.
-  @inline(__always)
-  func bind(
-    _ batch: RowBatch, _ row: Int, _ steps: [BindStep], to statement: OpaquePointer, from first: Int32
-  ) throws(StoreError) {
-    var parameter = first
-    for step in steps {
-      let code = try give(batch, row, step, to: StatementParameter(statement: statement, index: parameter))
-      guard code == SQLITE_OK else {
-        throw connection.error(code, while: "Saving a row of \(batch.layout.entityName)")
-      }
-      parameter &+= 1
-    }
-  }
-
-  /// Gives a cell to SQLite as it is stored.
-  @inline(__always)
-  func give(
-    _ batch: RowBatch, _ row: Int, _ step: BindStep, to target: some CellTarget
-  ) throws(StoreError) -> Int32 {
-    let cell = step.cell.index
-    if batch.isNull(row, cell) { return target.takeNull() }
-    switch step.kind {
-    case .integer: return target.take(Int64(bitPattern: batch.word(row, cell)))
-    case .real: return target.take(Double(bitPattern: batch.word(row, cell)))
-    case .key: return target.take(permanent(Int64(bitPattern: batch.word(row, cell)), root: step.root.index))
-    case .entity:
-      return target.take(plans.physical.numbers[EntityIndex(Int(truncatingIfNeeded: batch.word(row, cell)))])
-    case .text: return target.take(text: batch.bytes(row, cell))
-    case .blob: return target.take(blob: batch.bytes(row, cell))
-    case .external: return try giveExternal(batch.bytes(row, cell), to: target)
-    }
-  }
-
-  private func giveExternal(
-    _ bytes: UnsafeRawBufferPointer, to target: some CellTarget
-  ) throws(StoreError) -> Int32 {
-    guard let externals, bytes.first == 1, bytes.count > ExternalStorage.inlineLimit + 1 else {
-      return target.take(blob: bytes)
-    }
-    let name = try externals.write(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
-    writtenFiles.append(name)
-    // Core Data ends the name with a zero.
-    return target.take(copying: [2] + Array(name.utf8) + [0])
-  }
+  func permanent(_ key: Int64, root: RootIndex) -> Int64 { cells.permanent(key, root: root) }
 
   // MARK: Inserting
 
@@ -186,17 +137,14 @@ final class TransactionWriter {
     let rows = try InsertedRows.of(connection)
     // A statement with a conflict clause replaces those of the triggers that it fires.
     if try rows.hasTrigger(plan.table, on: connection) { return try insertRowByRow(batch) }
-    let statement =
-      if let kept = connection.tableInserts[plan.entity] {
-        kept
-      } else {
-        connection.tableInserts.keep(
-          try connection.prepareUncached(plan.tableInsert, while: task), for: plan.entity, of: plans.schema)
-      }
+    let statement = try connection.tableInserts.statement(of: plan.entity, in: plans.schema) {
+      () throws(StoreError) in
+      try connection.prepareUncached(plan.tableInsert, while: task)
+    }
     defer { sqlite3_reset(statement) }
     sqlite3_set_last_insert_rowid(connection.handle, 0)
     let code = plan.steps.elements.withUnsafeBufferPointer { steps in
-      rows.lend(batch, steps, root: plan.root, by: self, to: statement)
+      rows.lend(batch, steps, root: plan.root, by: cells, to: statement)
     }
     if code == SQLITE_DONE { return }
     if let failure = rows.failure { throw failure }
@@ -212,19 +160,16 @@ final class TransactionWriter {
   private func insertRowByRow(_ batch: RowBatch) throws(StoreError) {
     let plan = plans.writes[batch.layout.entity]
     let task = "Inserting a row of \(batch.layout.entityName)"
-    let statement =
-      if let kept = connection.inserts[plan.entity] {
-        kept
-      } else {
-        connection.inserts.keep(
-          try connection.prepareUncached(plan.insert, while: task), for: plan.entity, of: plans.schema)
-      }
+    let statement = try connection.inserts.statement(of: plan.entity, in: plans.schema) {
+      () throws(StoreError) in
+      try connection.prepareUncached(plan.insert, while: task)
+    }
     // The batch owns the bound memory. No statement may refer to it afterwards.
     defer { Connection.reset(statement) }
     for row in 0..<batch.count {
       sqlite3_bind_int64(statement, 1, permanent(batch.key(row), root: plan.root))
       sqlite3_bind_int64(statement, 2, batch.version(row))
-      try bind(batch, row, plan.steps.elements, to: statement, from: 3)
+      try cells.bind(batch, row, plan.steps.elements, to: statement, from: 3)
       let code = sqlite3_step(statement)
       if code == CDE_SQLITE_CONSTRAINT_PRIMARYKEY { throw takenKey(batch, row) }
       guard code == SQLITE_DONE else { throw failure(code, plan.entity, task) }

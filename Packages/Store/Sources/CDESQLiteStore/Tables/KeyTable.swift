@@ -16,12 +16,8 @@ enum KeyTable {
     var isAsked = false
   }
 
-  nonisolated(unsafe) private static let module: UnsafePointer<sqlite3_module> = {
-    // Guard: immutable once it is made; SQLite only reads it.
-    let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
-    module.initialize(to: made())
-    return UnsafePointer(module)
-  }()
+  nonisolated(unsafe) private static let module = made().kept()
+  // Guard: immutable once it is made; SQLite only reads it.
 
   /// - Parameter slot: the slot of the connection.
   /// - Precondition: The slot outlives the connection.
@@ -33,28 +29,14 @@ enum KeyTable {
   }
 
   private static func made() -> sqlite3_module {
-    var module = sqlite3_module()
+    var module = sqlite3_module.common()
     module.xConnect = { handle, slot, _, _, table, _ in
-      let code = sqlite3_declare_vtab(handle, "CREATE TABLE asked(\(KeyTable.key) INTEGER)")
-      guard code == SQLITE_OK, let slot else { return code }
-      _ = cde_sqlite3_vtab_direct_only(handle)
-      table?.pointee = Table.make(sqlite3_vtab(), slot.assumingMemoryBound(to: Slot.self))
-      return SQLITE_OK
-    }
-    module.xDisconnect = { table in
-      Table.free(table!)
-      return SQLITE_OK
-    }
-    module.xBestIndex = { _, info in
-      info!.pointee.estimatedCost = 1
-      return SQLITE_OK
+      Table.connect(
+        handle, "CREATE TABLE asked(\(KeyTable.key) INTEGER)", slot!.assumingMemoryBound(to: Slot.self), table
+      )
     }
     module.xOpen = { _, cursor in
       cursor?.pointee = Run.make(sqlite3_vtab_cursor(), Slot())
-      return SQLITE_OK
-    }
-    module.xClose = { cursor in
-      Run.free(cursor!)
       return SQLITE_OK
     }
     module.xFilter = { cursor, _, _, _, _ in KeyTable.take(cursor!) }

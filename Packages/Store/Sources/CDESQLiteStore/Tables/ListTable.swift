@@ -13,12 +13,8 @@ enum ListTable {
   private static let declaration = "CREATE TABLE list(\(value), bytes HIDDEN)"
   private static let argumentColumn: Int32 = 1
 
-  nonisolated(unsafe) private static let module: UnsafePointer<sqlite3_module> = {
-    // Guard: immutable once it is made; SQLite only reads it.
-    let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
-    module.initialize(to: made())
-    return UnsafePointer(module)
-  }()
+  nonisolated(unsafe) private static let module = made().kept()
+  // Guard: immutable once it is made; SQLite only reads it.
 
   static func register(on handle: OpaquePointer) throws(StoreError) {
     let code = sqlite3_create_module_v2(handle, name, module, nil, nil)
@@ -29,19 +25,9 @@ enum ListTable {
 
   /// Without `xCreate` the table exists without a statement that creates it.
   private static func made() -> sqlite3_module {
-    var module = sqlite3_module()
+    var module = sqlite3_module.common()
     module.xConnect = { handle, _, _, _, table, _ in
-      let code = sqlite3_declare_vtab(handle, ListTable.declaration)
-      guard code == SQLITE_OK else { return code }
-      _ = cde_sqlite3_vtab_direct_only(handle)
-      let made = UnsafeMutablePointer<sqlite3_vtab>.allocate(capacity: 1)
-      made.initialize(to: sqlite3_vtab())
-      table?.pointee = made
-      return SQLITE_OK
-    }
-    module.xDisconnect = { table in
-      table?.deallocate()
-      return SQLITE_OK
+      Extended.connect(handle, ListTable.declaration, (), table)
     }
     module.xBestIndex = { _, info in ListTable.plan(info!) }
     module.xOpen = { _, cursor in
@@ -50,7 +36,7 @@ enum ListTable {
     }
     module.xClose = { cursor in
       Run.state(cursor!).pointee.end()
-      Run.free(cursor!)
+      cursor?.deallocate()
       return SQLITE_OK
     }
     module.xFilter = { cursor, _, _, _, arguments in Run.state(cursor!).pointee.begin(arguments?[0]) }

@@ -9,12 +9,8 @@ import CDESQLite
 enum RowTable {
   private static let versionColumn: Int32 = 1
 
-  nonisolated(unsafe) private static let module: UnsafePointer<sqlite3_module> = {
-    // Guard: immutable once it is made; SQLite only reads it.
-    let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
-    module.initialize(to: made())
-    return UnsafePointer(module)
-  }()
+  nonisolated(unsafe) private static let module = made().kept()
+  // Guard: immutable once it is made; SQLite only reads it.
 
   /// - Parameter rows: the rows of the connection's statement.
   /// - Precondition: The rows outlive the connection.
@@ -35,31 +31,15 @@ enum RowTable {
   }
 
   private static func made() -> sqlite3_module {
-    var module = sqlite3_module()
+    var module = sqlite3_module.common()
     module.xConnect = { handle, rows, _, _, table, _ in
-      let code = sqlite3_declare_vtab(
-        handle, "CREATE TABLE row(\(RowTableNames.key), \(RowTableNames.version))")
-      guard code == SQLITE_OK, let rows else { return code }
-      _ = cde_sqlite3_vtab_direct_only(handle)
-      table?.pointee = Table.make(sqlite3_vtab(), .fromOpaque(rows))
-      return SQLITE_OK
-    }
-    module.xDisconnect = { table in
-      Table.free(table!)
-      return SQLITE_OK
-    }
-    module.xBestIndex = { _, info in
-      info!.pointee.estimatedCost = 1
-      return SQLITE_OK
+      Table.connect(
+        handle, "CREATE TABLE row(\(RowTableNames.key), \(RowTableNames.version))", .fromOpaque(rows!), table)
     }
     module.xOpen = { _, cursor in
       let made = UnsafeMutablePointer<sqlite3_vtab_cursor>.allocate(capacity: 1)
       made.initialize(to: sqlite3_vtab_cursor())
       cursor?.pointee = made
-      return SQLITE_OK
-    }
-    module.xClose = { cursor in
-      cursor?.deallocate()
       return SQLITE_OK
     }
     module.xFilter = { cursor, _, _, _, _ in

@@ -12,16 +12,66 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Each job gets a thread at once, as long as the process has fewer than Dispatch's limit of 255. Costs a few microseconds a job.
+/// Each job of ``shared`` gets a thread at once, as long as the process has fewer than Dispatch's limit of 255. Costs a few microseconds a
+/// job, because a thread has to wake up. An instance with a limit has that many threads at most. Further jobs wait, and a thread that ends
+/// a job goes on with the next one. A server that is busy needs no thread to wake up then:
+///
+/// ```swift
+/// let readers = BlockingThreads(limit: 8)
+/// func report(_ container: NSPersistentContainer) async throws -> Int {
+///   try await Task(executorPreference: readers) {
+///     let context = container.newBackgroundContext()
+///     return try await context.perform { try context.count(for: Item.fetchRequest()) }
+///   }.value
+/// }
+/// ```
 public final class BlockingThreads: TaskExecutor {
+  private struct State {
+    /// How many threads run jobs.
+    var threads = 0
+    /// The jobs that wait for a thread, from `first` on.
+    var jobs: [UnownedJob] = []
+    var first = 0
+
+    /// The job that has waited longest; nil if none waits.
+    mutating func next() -> UnownedJob? {
+      guard first < jobs.count else { return nil }
+      defer {
+        first += 1
+        if first == jobs.count {
+          jobs.removeAll(keepingCapacity: first <= 1_024)
+          first = 0
+        } else if first > 1_024, first * 2 > jobs.count {
+          jobs.removeFirst(first)
+          first = 0
+        }
+      }
+      return jobs[first]
+    }
+  }
+
   /// The threads of the process.
-  public static let shared = BlockingThreads()
+  public static let shared = BlockingThreads(threadLimit: nil)
   private static let key = DispatchSpecificKey<Bool>()
 
   /// The number of runs that came to one of the threads.
   static let arrivals = Atomic<Int>(0)
 
-  private init() {}
+  private let limit: Int?
+  private let state = Lock(State())
+
+  private init(threadLimit: Int?) { limit = threadLimit }
+
+  /// Makes threads of their own for tasks that prefer this executor. They start when there are jobs, and end without them.
+  ///
+  /// Keep the executor as long as tasks prefer it. Its jobs start in the order in which they came, whatever their priority. Do not let one
+  /// of its jobs block its thread for another job of the same executor: that one may wait for the thread.
+  ///
+  /// - Parameter limit: how many threads there are at most. Precondition: one at least.
+  public convenience init(limit: Int) {
+    precondition(limit > 0, "BlockingThreads(limit: \(limit)) would never run a job. Pass one at least.")
+    self.init(threadLimit: limit)
+  }
 
   /// Whether the calling thread is one of these.
   static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
@@ -36,10 +86,32 @@ public final class BlockingThreads: TaskExecutor {
     }
   }
 
-  /// Runs a job on a thread of its own.
+  /// Runs a job on one of the threads, at once or when one is free.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    Self.run { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    guard let limit else { return Self.run { job.runSynchronously(on: self.asUnownedTaskExecutor()) } }
+    let getsThread = state.withLock { state in
+      guard state.threads < limit else {
+        state.jobs.append(job)
+        return false
+      }
+      state.threads += 1
+      return true
+    }
+    if getsThread { Self.run { self.runJobs(job) } }
+  }
+
+  /// Runs a job, then those that wait, until none does.
+  private func runJobs(_ first: UnownedJob) {
+    var next: UnownedJob? = first
+    while let job = next {
+      job.runSynchronously(on: asUnownedTaskExecutor())
+      next = state.withLock { state in
+        let next = state.next()
+        if next == nil { state.threads -= 1 }
+        return next
+      }
+    }
   }
 
   /// Runs work on a thread of its own, and returns at once.

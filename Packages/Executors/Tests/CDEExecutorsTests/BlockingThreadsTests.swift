@@ -76,6 +76,73 @@ struct BlockingThreadsTests {
     }
   }
 
+  /// What jobs note.
+  private final class Jobs: Sendable {
+    let started = Mutex<[Int]>([])
+    let running = Atomic<Int>(0)
+    let most = Atomic<Int>(0)
+    let ended = Atomic<Int>(0)
+  }
+
+  @Test("Threads with a limit: as many jobs run at once, the others start in their order", arguments: [1, 3])
+  func limit(_ limit: Int) async {
+    let threads = BlockingThreads(limit: limit)
+    let gate = DispatchSemaphore(value: 0)
+    let arrived = DispatchSemaphore(value: 0)
+    let jobs = Jobs()
+    let tasks = (0..<limit).map { _ in
+      Task(executorPreference: threads) {
+        arrived.signal()
+        gate.wait()
+      }
+    }
+    await Self.all(arrived, limit)
+    let waiting = (0..<50).map { number in
+      Task(executorPreference: threads) { jobs.started.withLock { $0.append(number) } }
+    }
+    // The threads are blocked. Tasks of the pool go on.
+    for _ in 0..<100 { await Task.yield() }
+    #expect(jobs.started.withLock { $0.isEmpty })
+    for _ in 0..<limit { gate.signal() }
+    for task in tasks + waiting { await task.value }
+    let order = jobs.started.withLock { $0 }
+    #expect(order.sorted() == Array(0..<50))
+    if limit == 1 { #expect(order == Array(0..<50)) }
+  }
+
+  @Test("Threads with a limit are never more, run every job, and start again after a pause")
+  func crowdOfJobs() async {
+    let threads = BlockingThreads(limit: 4)
+    let jobs = Jobs()
+    for round in 1...3 {
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<3_000 {
+          group.addTask(executorPreference: threads) {
+            // Two jobs, with other tasks between.
+            for _ in 0..<2 {
+              let now = jobs.running.add(1, ordering: .sequentiallyConsistent).newValue
+              jobs.most.max(now, ordering: .relaxed)
+              jobs.running.subtract(1, ordering: .sequentiallyConsistent)
+              await Task.yield()
+            }
+            jobs.ended.add(1, ordering: .relaxed)
+          }
+        }
+      }
+      #expect(jobs.ended.load(ordering: .relaxed) == 3_000 * round)
+    }
+    #expect((1...4).contains(jobs.most.load(ordering: .relaxed)))
+  }
+
+  @Test("No threads at all are refused")
+  func noThreads() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = BlockingThreads(limit: 0)
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("Pass one at least."))
+  }
+
   /// Waits for signals on a thread of its own.
   private static func all(_ arrived: DispatchSemaphore, _ count: Int) async {
     await withCheckedContinuation { continuation in

@@ -62,6 +62,7 @@ struct InsertionTests {
     let uri = draft.objectID.uriRepresentation()
     #expect(uri.scheme == "x-coredata")
     #expect(uri.lastPathComponent == "p1")
+    #expect([early.primaryKey, draft.objectID.primaryKey] == [nil, 1])
     #expect(context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri) == draft.objectID)
     #expect(try context.existingObject(with: draft.objectID) === draft)
     #expect(context.registeredObject(for: draft.objectID) === draft)

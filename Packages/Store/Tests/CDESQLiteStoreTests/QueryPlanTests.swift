@@ -31,6 +31,21 @@ struct QueryPlanTests {
     }
   }
 
+  @Test("The first and the last transaction of a history are found without reading those between")
+  func historyExtent() throws {
+    let store = try SQLiteStore.file(scratch.file(), Shop.schema) { $0.tracksHistory = true }
+    let steps = try store.pool.read { (connection) throws(StoreError) in
+      var steps: [String] = []
+      try connection.forEachRow("EXPLAIN QUERY PLAN " + HistoryReader.extentQuery, while: "Explaining") {
+        steps.append(String(cString: sqlite3_column_text($0, 3)))
+      }
+      return steps
+    }
+    #expect(steps.count { $0 == "SEARCH ATRANSACTION" } == 2, "\(steps)")
+    #expect(!steps.contains { $0.hasPrefix("SCAN ATRANSACTION") })
+    try store.close()
+  }
+
   @Test("Equality, ranges, prefixes, lists and sorts use an index; folded text can't")
   func indexes() throws {
     let item = store.index("Item")

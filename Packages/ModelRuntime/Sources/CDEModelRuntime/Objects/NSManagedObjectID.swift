@@ -67,6 +67,13 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   /// The store that contains the row; nil for a temporary ID.
   public var persistentStore: NSPersistentStore? { isTemporaryID ? nil : store?.persistentStore }
 
+  /// The number of the object's row in its store, which is the column `Z_PK` of a file; nil for a temporary ID.
+  ///
+  /// The same number is at the end of ``uriRepresentation()``, after the letter `p`. It identifies an object among those of its entity's
+  /// tree and store, and costs nothing: a program that writes many objects as text need not make a URL for each. Core Data has no such
+  /// property.
+  public var primaryKey: Int64? { isTemporaryID ? nil : ownKey }
+
   /// `x-coredata://<store UUID>/<Entity>/p<key>`; a temporary ID ends in `t<UUID>`.
   public func uriRepresentation() -> URL {
     let last = isTemporaryID ? "t\(unsavedUUID.uuidString)" : "p\(ownKey)"
@@ -75,10 +82,18 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 
   /// The URI of an object. The store's name is a UUID, unless the file was damaged.
   static func uri(store: String, entity: String, last: String) -> URL {
-    let host = store.addingPercentEncoding(withAllowedCharacters: hostCharacters) ?? ""
-    let path = entity.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? entity
+    let host = encoded(store, hostCharacters)
+    let path = encoded(entity, .urlPathAllowed)
     // Each part is percent-encoded or made of hexadecimal digits, so this is always a URL.
     return URL(string: "x-coredata://\(host)/\(path)/\(last)")!
+  }
+
+  /// A text with percent escapes. Foundation takes microseconds to find that a plain name needs none.
+  private static func encoded(_ text: String, _ allowed: CharacterSet) -> String {
+    let isPlain = text.utf8.allSatisfy { byte in
+      (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x2D
+    }
+    return isPlain ? text : text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
   }
 
   private static let hostCharacters = CharacterSet(

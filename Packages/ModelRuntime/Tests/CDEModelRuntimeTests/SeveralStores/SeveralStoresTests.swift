@@ -37,6 +37,7 @@ struct SeveralStoresTests {
     // Both have the first key of their store.
     #expect(first.objectID.uriRepresentation().lastPathComponent == "p1")
     #expect(second.objectID.uriRepresentation().lastPathComponent == "p1")
+    #expect([first, second].map(\.objectID.primaryKey) == [1, 1])
     #expect(first.objectID != second.objectID)
     // Assigning an object to its own store changes nothing.
     context.assign(second, to: two.stores[1])

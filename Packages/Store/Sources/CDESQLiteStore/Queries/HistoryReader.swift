@@ -101,13 +101,14 @@ struct HistoryReader {
     return change
   }
 
+  // With two aggregates in one SELECT, SQLite reads all rows instead of the first and the last one.
+  static let extentQuery =
+    "SELECT (SELECT min(Z_PK) FROM ATRANSACTION), max(ifnull((SELECT max(Z_PK) FROM ATRANSACTION), 0), "
+    + "ifnull((SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 16002), 0))"
+
   func extent() throws(StoreError) -> StoreHistoryExtent {
     var extent = StoreHistoryExtent(first: nil, last: 0)
-    try connection.forEachRow(
-      "SELECT min(Z_PK), max(ifnull(max(Z_PK), 0), "
-        + "ifnull((SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 16002), 0)) FROM ATRANSACTION",
-      while: Self.task
-    ) { statement in
+    try connection.forEachRow(Self.extentQuery, while: Self.task) { statement in
       if sqlite3_column_type(statement, 0) != SQLITE_NULL {
         extent.first = sqlite3_column_int64(statement, 0)
       }

@@ -1,5 +1,7 @@
 import CoreDataEvolution
+import Dispatch
 import Metrics
+import Synchronization
 import Testing
 
 @testable import ServiceKit
@@ -112,6 +114,79 @@ struct AdmissionTests {
     }
     await admission.close()
     #expect(await inside.total == 1_000)
+  }
+
+  @Test("Work runs on as many threads as may, and its errors are those of the call")
+  func work() async throws {
+    struct Failure: Error {}
+    let admission = Admission(
+      "test", limit: 2, queueLimit: 100, patience: .seconds(60), metrics: PrometheusMetrics())
+    let count = Count()
+    let results = await withTaskGroup(of: Int?.self) { group in
+      for number in 0..<100 {
+        group.addTask {
+          try? await admission.run {
+            count.enter()
+            defer { count.leave() }
+            if number.isMultiple(of: 10) { throw Failure() }
+            return number
+          }
+        }
+      }
+      return await group.reduce(into: [Int?]()) { $0.append($1) }
+    }
+    #expect(Set(results.compactMap(\.self)) == Set((0..<100).filter { !$0.isMultiple(of: 10) }))
+    #expect(results.count { $0 == nil } == 10)
+    #expect((1...2).contains(count.most.load(ordering: .relaxed)))
+    await #expect(throws: Failure.self) { try await admission.run { throw Failure() } }
+    await admission.close()
+    await #expect(throws: AdmissionState.Refusal.isClosed) { try await admission.run {} }
+  }
+
+  @Test("Work whose time is over ends for the caller, and keeps its place", arguments: [true, false])
+  func limit(_ isSlow: Bool) async throws {
+    let admission = Admission(
+      "test", limit: 1, queueLimit: 0, patience: .seconds(60), metrics: PrometheusMetrics())
+    let limit = Timeouts(after: isSlow ? .milliseconds(1) : .seconds(60))
+    let gate = DispatchSemaphore(value: isSlow ? 0 : 1)
+    if isSlow {
+      await #expect(throws: TimedOut.self) { try await admission.run(within: limit) { gate.wait() } }
+      await #expect(throws: AdmissionState.Refusal.queueIsFull) { try await admission.run(within: limit) {} }
+      gate.signal()
+    } else {
+      try await admission.run(within: limit) { gate.wait() }
+    }
+    await admission.close()
+  }
+
+  @Test("Time-outs are called once each, in their order, unless they were removed")
+  func timeouts() async {
+    let timeouts = Timeouts(after: .milliseconds(5))
+    for _ in 0..<2 {
+      let called = Mutex<[Int]>([])
+      await withCheckedContinuation { continuation in
+        for number in 0..<2_000 {
+          let id = timeouts.add {
+            called.withLock { $0.append(number) }
+            if number == 1_999 { continuation.resume() }
+          }
+          if number.isMultiple(of: 3), number < 1_999 { timeouts.remove(id) }
+        }
+      }
+      // A removal comes too late for what was due before it.
+      let numbers = called.withLock { $0 }
+      #expect(numbers == numbers.sorted())
+      #expect(Set(numbers).count == numbers.count)
+      #expect(numbers.filter { !$0.isMultiple(of: 3) } == (0..<2_000).filter { !$0.isMultiple(of: 3) })
+    }
+  }
+
+  private final class Count: Sendable {
+    let now = Atomic<Int>(0)
+    let most = Atomic<Int>(0)
+
+    func enter() { most.max(now.add(1, ordering: .sequentiallyConsistent).newValue, ordering: .relaxed) }
+    func leave() { now.subtract(1, ordering: .sequentiallyConsistent) }
   }
 
   private actor Counter {

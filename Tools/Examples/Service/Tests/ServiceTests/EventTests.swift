@@ -128,6 +128,26 @@ struct EventTests {
     }
   }
 
+  @Test(
+    "Without clients no transaction is read, and the next client begins after the last one",
+    arguments: Engine.available)
+  func idleness(_ engine: Engine) async throws {
+    try await TestService.run(engine) { service in
+      for name in ["a", "b"] { try await service.makePackage(name) }
+      #expect(service.metrics.text.contains("event_transactions_total 0\n"))
+      for (before, after) in [("c", "d"), ("e", "f")] {
+        try await service.makePackage(before)
+        do {
+          let reader = try await EventReader(port: service.port)
+          try await service.makePackage(after)
+          #expect(try await reader.next()?.name == after)
+        }
+        while !service.metrics.text.contains("event_subscribers 0.0\n") { await Task.yield() }
+      }
+      #expect(try await EventReader(port: service.port, after: nil).lastID != nil)
+    }
+  }
+
   @Test("A bounded log: readers within it, at its end, behind it", arguments: [1, 5, 3_000])
   func log(_ count: Int) async throws {
     let container = try PackageStore.load(Engine.sqlite.newPlace()) { _ in }

@@ -1,31 +1,20 @@
+import CoreDataEvolution
 import Metrics
 import Synchronization
 
-/// Lets a bounded number of pieces of work run, and a bounded number wait for a bounded time.
+/// Lets a bounded number of pieces of work run on threads of their own, and a bounded number wait for a bounded time.
 ///
 /// The store would accept all of them, and each would take longer. A bound keeps the time of those that run, and tells the
 /// others at once to come back.
 final class Admission: Sendable {
   typealias Refusal = AdmissionState.Refusal
 
-  private enum Outcome {
-    case runs
-    case isRefused(Refusal)
-  }
-
   private struct State {
     var admission: AdmissionState
     var lastTicket: AdmissionState.Ticket = 0
-    /// The work that waits.
-    var waiters: [AdmissionState.Ticket: CheckedContinuation<Outcome, Never>] = [:]
+    var waiters: [AdmissionState.Ticket: Waiter] = [:]
     /// Calls of `close()`.
     var idleWaiters: [CheckedContinuation<Void, Never>] = []
-
-    /// Lets a piece of work run without a ticket, if nothing is before it.
-    mutating func enterAtOnce() -> Bool {
-      guard admission.running < admission.limit, !admission.isClosed else { return false }
-      return admission.enter(0) == .runs
-    }
 
     /// Those that wait for the end of all work, if there is none.
     mutating func takeIdleWaiters() -> [CheckedContinuation<Void, Never>] {
@@ -35,8 +24,16 @@ final class Admission: Sendable {
     }
   }
 
+  /// A piece of work that waits.
+  private struct Waiter {
+    var answer: @Sendable (Refusal?) -> Void
+    var timeout: Timeouts.ID
+  }
+
   private let state: Mutex<State>
-  private let patience: Duration
+  /// As many as work may run: the thread that ends a piece of work begins the one that has waited longest.
+  private let threads: BlockingThreads
+  private let patience: Timeouts
   private let running: Meter
   private let waiting: Meter
   private let refused: Counter
@@ -48,38 +45,77 @@ final class Admission: Sendable {
   ///   - patience: how long it waits.
   init(_ name: String, limit: Int, queueLimit: Int, patience: Duration, metrics: any MetricsFactory) {
     state = Mutex(State(admission: AdmissionState(limit: limit, queueLimit: queueLimit)))
-    self.patience = patience
+    threads = BlockingThreads(limit: limit)
+    self.patience = Timeouts(after: patience)
     let kind = [("kind", name)]
     running = Meter(label: "store_work_running", dimensions: kind, factory: metrics)
     waiting = Meter(label: "store_work_waiting", dimensions: kind, factory: metrics)
     refused = Counter(label: "store_work_refused", dimensions: kind, factory: metrics)
   }
 
-  /// Refuses work for which there is no place, without a task or a thread for it.
+  /// Runs work on a thread of its own, as soon as it may run.
   ///
-  /// - Throws: ``Refusal``.
-  func refuseIfFull() throws {
-    let refusal = state.withLock { $0.admission.refusal }
-    guard let refusal else { return }
-    refused.increment()
-    throw refusal
+  /// When its time is over, the caller goes on, and the work keeps its place until it has ended: so no more work than allowed runs, however
+  /// slow it is.
+  ///
+  /// - Parameter limit: the time for waiting and running; nil to wait for the end.
+  /// - Throws: ``Refusal``, ``TimedOut``, and the errors of the work.
+  func run<Value: Sendable>(
+    within limit: Timeouts? = nil, _ work: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let answer = FirstAnswer<Value>()
+    return try await withCheckedThrowingContinuation { continuation in
+      answer.expect(continuation)
+      let timeout = limit?.add { answer.give(.failure(TimedOut())) }
+      enter { [threads] refusal in
+        if let refusal {
+          if let timeout { limit?.remove(timeout) }
+          return answer.give(.failure(refusal))
+        }
+        Task(executorPreference: threads) {
+          let result: Result<Value, any Error>
+          do { result = .success(try await work()) } catch { result = .failure(error) }
+          self.leave()
+          if let timeout { limit?.remove(timeout) }
+          answer.give(result)
+        }
+      }
+    }
   }
 
   /// Waits until work may run. Then the caller has to call ``leave()`` once.
   ///
-  /// - Throws: ``Refusal``; `CancellationError` if the task is cancelled while it waits.
+  /// - Throws: ``Refusal``.
   func enter() async throws {
-    let runs = state.withLock { state in
-      defer { report(state) }
-      return state.enterAtOnce()
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      enter { refusal in
+        if let refusal { continuation.resume(throwing: refusal) } else { continuation.resume() }
+      }
     }
-    if runs { return }
-    switch await entry() {
-    case .runs: return
+  }
+
+  /// Asks to run.
+  ///
+  /// - Parameter answer: is called once, now or later: with nil when the work may run, after which the caller has to call ``leave()`` once;
+  ///   else with what refuses it.
+  private func enter(_ answer: @escaping @Sendable (Refusal?) -> Void) {
+    let entry: AdmissionState.Entry = state.withLock { state in
+      state.lastTicket += 1
+      let ticket = state.lastTicket
+      let entry = state.admission.enter(ticket)
+      if entry == .waits {
+        let timeout = patience.add { self.giveUp(ticket) }
+        state.waiters[ticket] = Waiter(answer: answer, timeout: timeout)
+      }
+      report(state)
+      return entry
+    }
+    switch entry {
+    case .runs: answer(nil)
+    case .waits: break
     case .isRefused(let refusal):
-      try Task.checkCancellation()
       refused.increment()
-      throw refusal
+      answer(refusal)
     }
   }
 
@@ -87,11 +123,13 @@ final class Admission: Sendable {
   func leave() {
     let (next, idle) = state.withLock { state in
       let next = state.admission.leave().flatMap { state.waiters.removeValue(forKey: $0) }
-      let idle = state.takeIdleWaiters()
       report(state)
-      return (next, idle)
+      return (next, state.takeIdleWaiters())
     }
-    next?.resume(returning: .runs)
+    if let next {
+      patience.remove(next.timeout)
+      next.answer(nil)
+    }
     for waiter in idle { waiter.resume() }
   }
 
@@ -107,44 +145,16 @@ final class Admission: Sendable {
     }
   }
 
-  private func entry() async -> Outcome {
-    let ticket = state.withLock { state in
-      state.lastTicket += 1
-      return state.lastTicket
-    }
-    let patience = Task { [patience] in
-      try await Task.sleep(for: patience)
-      giveUp(ticket)
-    }
-    defer { patience.cancel() }
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let outcome: Outcome? = state.withLock { state in
-          defer { report(state) }
-          switch state.admission.enter(ticket) {
-          case .runs: return .runs
-          case .isRefused(let refusal): return .isRefused(refusal)
-          case .waits:
-            state.waiters[ticket] = continuation
-            return nil
-          }
-        }
-        if let outcome { continuation.resume(returning: outcome) }
-        // A cancellation before the entry found no ticket.
-        if Task.isCancelled { giveUp(ticket) }
-      }
-    } onCancel: {
-      giveUp(ticket)
-    }
-  }
-
   private func giveUp(_ ticket: AdmissionState.Ticket) {
     let (waiter, idle) = state.withLock { state in
       let isWaiting = state.admission.giveUp(ticket)
       report(state)
       return (isWaiting ? state.waiters.removeValue(forKey: ticket) : nil, state.takeIdleWaiters())
     }
-    waiter?.resume(returning: .isRefused(.waitedTooLong))
+    if let waiter {
+      refused.increment()
+      waiter.answer(.waitedTooLong)
+    }
     for waiter in idle { waiter.resume() }
   }
 

@@ -33,7 +33,7 @@ func onOwnThread<Value: Sendable>(
 }
 
 /// Resumes a continuation by the first of several answers.
-private final class FirstAnswer<Value: Sendable>: Sendable {
+final class FirstAnswer<Value: Sendable>: Sendable {
   private let continuation = Mutex<CheckedContinuation<Value, any Error>?>(nil)
 
   func expect(_ continuation: CheckedContinuation<Value, any Error>) {

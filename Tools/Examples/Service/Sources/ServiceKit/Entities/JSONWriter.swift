@@ -1,10 +1,13 @@
 import CoreDataEvolution
 import Hummingbird
 
-/// Writes JSON text into a buffer, without a tree of values in between.
+/// Writes JSON text, without a tree of values in between.
 struct JSONWriter {
-  private(set) var buffer = ByteBuffer()
+  private var bytes: [UInt8] = []
   private var needsComma = false
+
+  /// What was written.
+  var buffer: ByteBuffer { ByteBuffer(bytes: bytes) }
 
   mutating func beginObject(_ name: String? = nil) { open(name, UInt8(ascii: "{")) }
   mutating func endObject() { close(UInt8(ascii: "}")) }
@@ -14,7 +17,7 @@ struct JSONWriter {
   mutating func member(_ name: String, _ value: FieldValue) {
     separate()
     string(name)
-    buffer.writeInteger(UInt8(ascii: ":"))
+    bytes.append(UInt8(ascii: ":"))
     write(value)
     needsComma = true
   }
@@ -23,24 +26,24 @@ struct JSONWriter {
   mutating func member(_ name: String, json value: ByteBuffer) {
     separate()
     string(name)
-    buffer.writeInteger(UInt8(ascii: ":"))
-    buffer.writeImmutableBuffer(value)
+    bytes.append(UInt8(ascii: ":"))
+    bytes += value.readableBytesView
     needsComma = true
   }
 
   private mutating func write(_ value: FieldValue) {
     switch value {
-    case .null: buffer.writeStaticString("null")
-    case .flag(let flag): buffer.writeStaticString(flag ? "true" : "false")
-    case .integer(let number): buffer.writeString(String(number))
+    case .null: bytes += "null".utf8
+    case .flag(let flag): bytes += (flag ? "true" : "false").utf8
+    case .integer(let number): bytes += String(number).utf8
     case .text(let text): string(text)
     case .texts(let texts):
-      buffer.writeInteger(UInt8(ascii: "["))
+      bytes.append(UInt8(ascii: "["))
       for (index, text) in texts.enumerated() {
-        if index > 0 { buffer.writeInteger(UInt8(ascii: ",")) }
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
         string(text)
       }
-      buffer.writeInteger(UInt8(ascii: "]"))
+      bytes.append(UInt8(ascii: "]"))
     }
   }
 
@@ -48,46 +51,49 @@ struct JSONWriter {
     separate()
     if let name {
       string(name)
-      buffer.writeInteger(UInt8(ascii: ":"))
+      bytes.append(UInt8(ascii: ":"))
     }
-    buffer.writeInteger(bracket)
+    bytes.append(bracket)
     needsComma = false
   }
 
   private mutating func close(_ bracket: UInt8) {
-    buffer.writeInteger(bracket)
+    bytes.append(bracket)
     needsComma = true
   }
 
   private mutating func separate() {
-    if needsComma { buffer.writeInteger(UInt8(ascii: ",")) }
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
   }
 
   private mutating func string(_ text: String) {
-    buffer.writeInteger(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: "\""))
     var text = text
-    text.withUTF8 { bytes in
+    text.withUTF8 { plain in
+      guard plain.contains(where: Self.needsEscape) else { return bytes.append(contentsOf: plain) }
       var start = 0
-      for (index, byte) in bytes.enumerated() where byte < 0x20 || byte == 0x22 || byte == 0x5C {
-        buffer.writeBytes(bytes[start..<index])
+      for (index, byte) in plain.enumerated() where Self.needsEscape(byte) {
+        bytes += plain[start..<index]
         start = index + 1
         escape(byte)
       }
-      buffer.writeBytes(bytes[start...])
+      bytes += plain[start...]
     }
-    buffer.writeInteger(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: "\""))
   }
+
+  private static func needsEscape(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x22 || byte == 0x5C }
 
   private mutating func escape(_ byte: UInt8) {
     switch byte {
-    case 0x22: buffer.writeStaticString("\\\"")
-    case 0x5C: buffer.writeStaticString("\\\\")
-    case 0x0A: buffer.writeStaticString("\\n")
-    case 0x0D: buffer.writeStaticString("\\r")
-    case 0x09: buffer.writeStaticString("\\t")
+    case 0x22: bytes += "\\\"".utf8
+    case 0x5C: bytes += "\\\\".utf8
+    case 0x0A: bytes += "\\n".utf8
+    case 0x0D: bytes += "\\r".utf8
+    case 0x09: bytes += "\\t".utf8
     default:
       let digits = String(byte, radix: 16)
-      buffer.writeString("\\u" + String(repeating: "0", count: 4 - digits.count) + digits)
+      bytes += ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8
     }
   }
 }

@@ -76,6 +76,13 @@ extension Resource {
     willSaveRequest()
   }
 
+  /// Reads the relationships that an answer shows, of a new object, which has no members in the store.
+  ///
+  /// What is read before the first save stays known after it. Otherwise the answer would ask the store.
+  func knowRelatedObjects() {
+    for field in Self.fields where field.isDetail { _ = field.get(self) }
+  }
+
   /// The object's number in the store, such as `p12`. It stays the same when the object gets another name.
   var rowName: String { objectID.rowName }
 
@@ -102,7 +109,8 @@ extension Resource {
 }
 
 extension NSManagedObjectID {
-  var rowName: String { uriRepresentation().lastPathComponent }
+  /// Like the last part of the ID's address.
+  var rowName: String { primaryKey.map { "p\($0)" } ?? "" }
 }
 
 /// An object as JSON, and its entity tag.

@@ -6,7 +6,8 @@ import Synchronization
 
 /// Reads the store's history as it grows, by commits of this process and of others, for the clients that follow the events.
 ///
-/// One task reads each transaction and the objects that it has changed once, for all clients.
+/// One task reads each transaction and the objects that it has changed once, for all clients. Without clients it waits, and saves cost what
+/// they cost without events. A client that comes then finds its place in the history itself.
 final class EventFeed: Service {
   private struct State {
     var log: EventLog
@@ -14,6 +15,8 @@ final class EventFeed: Service {
     /// Increased when the history lost transactions that no client was told of.
     var generation = 0
     var isFinished = false
+    /// The task that reads the history, while no client follows the events.
+    var idleFollower: CheckedContinuation<Void, Never>?
     var lastWaiter = 0
     var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
 
@@ -58,10 +61,14 @@ final class EventFeed: Service {
 
   private func follow() async throws {
     let context = store.container.newBackgroundContext()
+    var wasIdle = true
     while !Task.isCancelled {
       do {
+        wasIdle = await waitForClient() || wasIdle
+        if wasIdle { try await beginNow() }
+        wasIdle = false
         var transactions = context.changes(after: end).makeAsyncIterator()
-        while let transaction = try await transactions.next() { try await publish(transaction) }
+        while isFollowed, let transaction = try await transactions.next() { try await publish(transaction) }
       } catch  where error.isHistoryGone {
         logger.warning("The history was purged further than it was read. Clients have to begin anew.")
         beginAnew()
@@ -74,16 +81,65 @@ final class EventFeed: Service {
     }
   }
 
-  private func publish(_ transaction: NSPersistentHistoryTransaction) async throws {
-    // Without a client no object is read. One that comes now finds its place before the log, and reads the history.
-    let isFollowed = state.withLock { $0.subscriberCount > 0 }
-    let events = isFollowed ? try await read(transaction) : []
-    let waiters = state.withLock { state in
-      if isFollowed {
-        state.log.append(EventLog.Entry(token: transaction.token, events: events))
-      } else {
-        state.log.begin(at: transaction.token)
+  private var isFollowed: Bool { state.withLock { $0.subscriberCount > 0 } }
+
+  /// Waits until a client follows the events, or the task is cancelled.
+  ///
+  /// - Returns: whether there was none.
+  private func waitForClient() async -> Bool {
+    if isFollowed { return false }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let waits = state.withLock { state in
+          guard state.subscriberCount == 0 else { return false }
+          state.idleFollower = continuation
+          return true
+        }
+        if !waits { continuation.resume() }
+        // A cancellation before found nothing to wake.
+        if Task.isCancelled { wakeFollower() }
       }
+    } onCancel: {
+      wakeFollower()
+    }
+    return true
+  }
+
+  private func wakeFollower() {
+    let follower = state.withLock { state in
+      defer { state.idleFollower = nil }
+      return state.idleFollower
+    }
+    follower?.resume()
+  }
+
+  /// The place after the last commit.
+  ///
+  /// - Throws: `ManagedObjectError` if the store does not answer.
+  func now() async throws -> NSPersistentHistoryToken {
+    let token = try await onOwnThread { [store] in
+      store.container.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil)
+    }
+    guard let token else {
+      throw ManagedObjectError(.store, "The place in the store's history can't be read.")
+    }
+    return token
+  }
+
+  /// Begins the log after the last commit. Clients whose place is before it read the history themselves.
+  private func beginNow() async throws {
+    let token = try await now()
+    let waiters = state.withLock { state in
+      state.log.begin(at: token)
+      return state.takeWaiters()
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  private func publish(_ transaction: NSPersistentHistoryTransaction) async throws {
+    let events = try await read(transaction)
+    let waiters = state.withLock { state in
+      state.log.append(EventLog.Entry(token: transaction.token, events: events))
       return state.takeWaiters()
     }
     transactions.increment()
@@ -115,9 +171,10 @@ final class EventFeed: Service {
     let last = try? await onOwnThread(within: limit) { [store] in
       store.container.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil)
     }
-    if let last = last ?? nil {
+    // Without a client nothing is read.
+    if isFollowed, let last = last ?? nil {
       let deadline = ContinuousClock.now + limit
-      while end.compare(last) == .orderedAscending, ContinuousClock.now < deadline {
+      while isFollowed, end.compare(last) == .orderedAscending, ContinuousClock.now < deadline {
         await wait(atMost: deadline - .now) { $0.compare(last) == .orderedAscending }
       }
     }
@@ -143,14 +200,18 @@ final class EventFeed: Service {
     guard let generation else {
       throw Problem.later("subscribers", "As many clients follow the events as may. Try again.", seconds: 10)
     }
+    wakeFollower()
     return EventSubscription(self, generation)
   }
 
   func unsubscribe() {
-    state.withLock { state in
+    let waiters = state.withLock { state in
       state.subscriberCount -= 1
       subscribers.set(state.subscriberCount)
+      return state.subscriberCount == 0 ? state.takeWaiters() : []
     }
+    // The end of the service does not wait for events that nobody follows.
+    for waiter in waiters { waiter.resume() }
   }
 
   enum Found {

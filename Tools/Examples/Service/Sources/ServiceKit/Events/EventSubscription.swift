@@ -28,7 +28,7 @@ final class EventSubscription: Sendable {
   ///
   /// - Throws: a ``Problem``: 400 for a text that is no place, 410 if events after it are not kept any more; the errors of reading.
   func place(_ text: String?) async throws -> NSPersistentHistoryToken {
-    guard let text else { return feed.end }
+    guard let text else { return try await feed.now() }
     guard let token = NSPersistentHistoryToken(stringRepresentation: text) else {
       throw Problem(.badRequest, "history", "The value of Last-Event-ID is the ID of no event.")
     }

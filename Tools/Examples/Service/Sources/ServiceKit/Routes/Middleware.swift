@@ -1,6 +1,7 @@
 import CoreDataEvolution
 import Hummingbird
 import Metrics
+import Synchronization
 
 /// Answers each error with a problem, and logs those that a client can't have caused.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
@@ -25,22 +26,39 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 /// Counts requests, and measures the time until their answer begins.
-struct MetricsMiddleware<Context: RequestContext>: RouterMiddleware {
-  let metrics: any MetricsFactory
+final class MetricsMiddleware<Context: RequestContext>: RouterMiddleware {
+  private struct Kind: Hashable {
+    var method: String
+    /// The route's pattern and not the address: a label for each object would need memory for each.
+    var route: String
+    var status: Int
+  }
+
+  private let metrics: any MetricsFactory
+  /// The timers by what they measure. A new one for each request would write and escape its labels each time.
+  private let timers = Mutex<[Kind: Metrics.Timer]>([:])
+
+  init(metrics: any MetricsFactory) { self.metrics = metrics }
 
   func handle(
     _ request: Request, context: Context, next: (Request, Context) async throws -> Response
   ) async throws -> Response {
     let start = ContinuousClock.now
     let response = try await next(request, context)
-    // The route's pattern and not the address: a label for each object would need memory for each.
-    let dimensions = [
-      ("method", request.method.rawValue), ("route", context.endpointPath ?? "none"),
-      ("status", "\(response.status.code)"),
-    ]
-    Metrics.Timer(label: "http_request", dimensions: dimensions, factory: metrics)
-      .recordNanoseconds(Int64((ContinuousClock.now - start) / .nanoseconds(1)))
+    let kind = Kind(
+      method: request.method.rawValue, route: context.endpointPath ?? "none", status: response.status.code)
+    timer(kind).recordNanoseconds(Int64((ContinuousClock.now - start) / .nanoseconds(1)))
     return response
+  }
+
+  private func timer(_ kind: Kind) -> Metrics.Timer {
+    timers.withLock { timers in
+      if let timer = timers[kind] { return timer }
+      let dimensions = [("method", kind.method), ("route", kind.route), ("status", "\(kind.status)")]
+      let timer = Metrics.Timer(label: "http_request", dimensions: dimensions, factory: metrics)
+      timers[kind] = timer
+      return timer
+    }
   }
 }
 

@@ -69,6 +69,7 @@ struct ResourceRoutes<Entity: Resource>: Sendable {
     let (answer, address) = try await store.write { context in
       let object = Entity(context: context)
       try object.set(values, in: context)
+      object.knowRelatedObjects()
       try context.save()
       return (try object.representation(), object.resourceAddress)
     }

@@ -14,8 +14,7 @@ final class ServiceStore: Sendable {
   let container: NSPersistentContainer
   let reading: Admission
   let writing: Admission
-  private let readTime: Duration
-  private let queueTime: Duration
+  private let readTime: Timeouts
 
   /// Opens the store, and migrates it first if it is of an older model.
   ///
@@ -36,8 +35,7 @@ final class ServiceStore: Sendable {
         }
       #endif
     }
-    readTime = configuration.readTime
-    queueTime = configuration.queueTime
+    readTime = Timeouts(after: configuration.readTime + configuration.queueTime)
     reading = Admission(
       "read", limit: configuration.readers, queueLimit: configuration.queue,
       patience: configuration.queueTime,
@@ -49,18 +47,11 @@ final class ServiceStore: Sendable {
 
   /// Reads in a new context.
   ///
-  /// When the time is over, the caller goes on, and the work keeps its place until it has ended: so no more work than allowed runs, however
-  /// slow it is.
-  ///
   /// - Throws: ``Admission/Refusal``, ``TimedOut``, and the errors of the work.
   func read<Value: Sendable>(
     _ work: @escaping @Sendable (NSManagedObjectContext) throws -> Value
   ) async throws -> Value {
-    try reading.refuseIfFull()
-    return try await onOwnThread(within: readTime + queueTime) { [container, reading] in
-      // Here and not before: work that has waited begins on its thread, and not behind all requests on the tasks' threads.
-      try await reading.enter()
-      defer { reading.leave() }
+    try await reading.run(within: readTime) { [container] in
       let context = container.newBackgroundContext()
       return try await context.perform { try work(context) }
     }
@@ -74,10 +65,7 @@ final class ServiceStore: Sendable {
   func write<Value: Sendable>(
     _ work: @escaping @Sendable (NSManagedObjectContext) throws -> Value
   ) async throws -> Value {
-    try writing.refuseIfFull()
-    return try await onOwnThread { [container, writing] in
-      try await writing.enter()
-      defer { writing.leave() }
+    try await writing.run { [container] in
       let context = container.newBackgroundContext()
       context.transactionAuthor = "service"
       return try await context.perform { try work(context) }

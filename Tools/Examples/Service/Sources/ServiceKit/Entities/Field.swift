@@ -72,16 +72,18 @@ extension Field {
   }
 
   /// A relationship to one object, shown and set by that object's unique name.
+  ///
+  /// - Parameter get: the object. A closure, because a key path to it is made anew and followed step by step for each object.
   static func reference<Target: Resource>(
-    _ path: any ReferenceWritableKeyPath<Entity, Target?> & Sendable, _ name: String, isRequired: Bool = false
+    _ name: String, isRequired: Bool = false, _ get: @escaping @Sendable (Entity) -> Target?
   ) -> Field {
     Field(
       name: name, kind: .reference, path: "\(name).\(Target.keyName)", isRequired: isRequired,
-      get: { object in object[keyPath: path].map { .text($0.resourceKey) } ?? .null },
+      get: { object in get(object).map { .text($0.resourceKey) } ?? .null },
       set: { object, value, context in
         switch value {
-        case .null where !isRequired: object[keyPath: path] = nil
-        case .text(let key): object[keyPath: path] = try Target.find([key], in: context)[0]
+        case .null where !isRequired: object.setValue(nil, forKey: name)
+        case .text(let key): object.setValue(try Target.find([key], in: context)[0], forKey: name)
         default: throw WrongValue(expected: isRequired ? "a name" : "a name or null")
         }
       })
@@ -89,16 +91,18 @@ extension Field {
 
   /// A relationship to many objects, shown and set by their unique names. Setting it replaces all.
   ///
-  /// - Parameter change: adds and removes members.
+  /// - Parameters:
+  ///   - change: adds and removes members.
+  ///   - get: the members.
   static func references<Target: Resource>(
-    _ path: any KeyPath<Entity, Set<Target>> & Sendable, _ name: String,
-    _ change: @escaping @Sendable (Entity, _ added: Set<Target>, _ removed: Set<Target>) -> Void
+    _ name: String, _ get: @escaping @Sendable (Entity) -> Set<Target>,
+    change: @escaping @Sendable (Entity, _ added: Set<Target>, _ removed: Set<Target>) -> Void
   ) -> Field {
-    var field = members(path, name)
+    var field = members(name, get)
     field.path = "\(name).\(Target.keyName)"
     field.set = { object, value, context in
       guard case .texts(let keys) = value else { throw WrongValue(expected: "a list of names") }
-      let (old, new) = (object[keyPath: path], Set(try Target.find(keys, in: context)))
+      let (old, new) = (get(object), Set(try Target.find(keys, in: context)))
       if old != new { change(object, new.subtracting(old), old.subtracting(new)) }
     }
     return field
@@ -106,11 +110,11 @@ extension Field {
 
   /// The same, only to be read.
   static func members<Target: Resource>(
-    _ path: any KeyPath<Entity, Set<Target>> & Sendable, _ name: String
+    _ name: String, _ get: @escaping @Sendable (Entity) -> Set<Target>
   ) -> Field {
     Field(
       name: name, kind: .references, isDetail: true,
-      get: { .texts($0[keyPath: path].map(\.resourceKey).sorted()) })
+      get: { .texts(get($0).map(\.resourceKey).sorted()) })
   }
 }
 

@@ -70,7 +70,9 @@ struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
     var text = text
     text.withUTF8 { plain in
-      guard plain.contains(where: Self.needsEscape) else { return bytes.append(contentsOf: plain) }
+      // Without an early end the compiler compares many bytes at once.
+      let escapes = plain.reduce(into: UInt8(0)) { $0 |= Self.needsEscape($1) ? 1 : 0 }
+      guard escapes > 0 else { return bytes.append(contentsOf: plain) }
       var start = 0
       for (index, byte) in plain.enumerated() where Self.needsEscape(byte) {
         bytes += plain[start..<index]

@@ -3,6 +3,7 @@ import Hummingbird
 
 /// A class of objects that the service shows, by a unique key in its address.
 protocol Resource: NSManagedObject, PersistentEntity {
+  static var entityName: String { get }
   /// The first part of the addresses, such as `packages`.
   static var path: String { get }
   /// The attribute that identifies an object in its address.
@@ -15,8 +16,6 @@ protocol Resource: NSManagedObject, PersistentEntity {
 
 extension Resource {
   func willSaveRequest() {}
-
-  static var entityName: String { String(describing: Self.self) }
 
   static func field(_ name: String) -> Field<Self>? { fields.first { $0.name == name } }
 

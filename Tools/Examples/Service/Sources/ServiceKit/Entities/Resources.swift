@@ -1,34 +1,36 @@
 import PackageModel
 
 extension Package: Resource {
+  static let entityName = "Package"
   static let path = "packages"
   static let keyName = "name"
   static let fields: [Field<Package>] = [
     .text(\.name, "name", isRequired: true),
-    .members(\.versions, "versions"),
-    .members(\.providers, "providers"),
+    .members("versions") { $0.versions },
+    .members("providers") { $0.providers },
   ]
   var resourceKey: String { name }
 }
 
 extension Version: Resource {
+  static let entityName = "Version"
   static let path = "versions"
   static let keyName = "key"
   static let fields: [Field<Version>] = [
     .text(\.key, "key", isSettable: false),
-    .reference(\.package, "package", isRequired: true),
+    .reference("package", isRequired: true) { $0.package },
     .text(\.number, "number", isRequired: true),
     .text(\.architecture, "architecture", isRequired: true),
     .text(\.summary, "summary"),
     .integer(\.installedSize, "installedSize"),
     .flag(\.isInstalled, "isInstalled"),
-    .reference(\.section, "section"),
-    .reference(\.maintainer, "maintainer"),
-    .references(\.dependencies, "dependencies") { version, added, removed in
+    .reference("section") { $0.section },
+    .reference("maintainer") { $0.maintainer },
+    .references("dependencies") { $0.dependencies } change: { version, added, removed in
       version.addToDependencies(added)
       version.removeFromDependencies(removed)
     },
-    .references(\.provides, "provides") { version, added, removed in
+    .references("provides") { $0.provides } change: { version, added, removed in
       version.addToProvides(added)
       version.removeFromProvides(removed)
     },
@@ -44,6 +46,7 @@ extension Version: Resource {
 }
 
 extension Section: Resource {
+  static let entityName = "Section"
   static let path = "sections"
   static let keyName = "name"
   static let fields: [Field<Section>] = [.text(\.name, "name", isRequired: true)]
@@ -51,6 +54,7 @@ extension Section: Resource {
 }
 
 extension Maintainer: Resource {
+  static let entityName = "Maintainer"
   static let path = "maintainers"
   static let keyName = "name"
   static let fields: [Field<Maintainer>] = [.text(\.name, "name", isRequired: true)]

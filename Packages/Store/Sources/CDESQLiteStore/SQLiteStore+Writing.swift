@@ -98,7 +98,7 @@ private final class OpenWriting: StoreWriting {
       // As late as possible, because a commit to a deleted file must not count as saved.
       try connection.file?.check()
       connection.firstPage?.willCommit()
-      try connection.run("COMMIT", while: "Committing")
+      try connection.commitWriting()
     } catch {
       connection.rollBack()
       connection.firstPage?.didFail()

@@ -48,7 +48,8 @@ struct FullDiskTests {
           try first.close()
           faults.begin(plan)
           let store = try rig.open(path, faults)
-          _ = try store.insert("Tag", [Draft(key: -1)])
+          // Each commit is one write of the log.
+          for _ in 0..<4 { try store.insert("Tag", [Draft(key: -1)]) }
           try store.close()
         }
       ),

@@ -1,3 +1,4 @@
+import CDESQLite
 @_spi(CDE) import CDEStore
 
 extension Connection {
@@ -17,7 +18,7 @@ extension Connection {
       try file?.check()
       // A copy that this commit causes makes the write of the first page due again.
       firstPage?.willCommit()
-      try run("COMMIT", while: "Committing")
+      try commitWriting()
     } catch {
       rollBack()
       firstPage?.didFail()
@@ -25,5 +26,13 @@ extension Connection {
       if error.code == .fileMoved { try file?.check() }
       throw error
     }
+  }
+
+  /// Commits the writing transaction. With a log, its pages are written by few calls of the system.
+  func commitWriting() throws(StoreError) {
+    guard let logRun else { return try run("COMMIT", while: "Committing") }
+    cde_log_run_begin(logRun, handle)
+    defer { cde_log_run_end(logRun) }
+    try run("COMMIT", while: "Committing")
   }
 }

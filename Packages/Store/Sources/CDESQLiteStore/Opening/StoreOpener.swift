@@ -194,7 +194,7 @@ struct StoreOpener {
     var checkpointer: Checkpointer?
     if usesLog, !contents.isReadOnly {
       let firstPage = FirstPage(connection.collector)
-      connection.firstPage = firstPage
+      connection.writeToLog(firstPage)
       checkpointer = Checkpointer(
         uri: uri, busyTimeout: configuration.busyMilliseconds, limits: configuration.checkpointLimits,
         pool: pool, file: file, firstPage: firstPage)

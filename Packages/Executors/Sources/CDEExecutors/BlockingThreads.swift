@@ -69,7 +69,7 @@ public final class BlockingThreads: TaskExecutor {
   ///
   /// - Parameter limit: how many threads there are at most. Precondition: one at least.
   public convenience init(limit: Int) {
-    precondition(limit > 0, "BlockingThreads(limit: \(limit)) would never run a job. Pass one at least.")
+    checkPrecondition(limit > 0, "BlockingThreads(limit: \(limit)) would never run a job. Pass one at least.")
     self.init(threadLimit: limit)
   }
 

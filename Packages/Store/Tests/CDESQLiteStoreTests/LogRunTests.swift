@@ -51,7 +51,8 @@ struct LogRunTests {
     let before = scratch.bytes("Test.sqlite-wal")!.count
     let text = String(repeating: "x", count: 3_000)
     let steps = try logSteps {
-      try store.insert("Tag", (1...500).map { Draft(key: Int64(-$0), values: ["name": .text("\($0) \(text)")]) })
+      try store.insert(
+        "Tag", (1...500).map { Draft(key: Int64(-$0), values: ["name": .text("\($0) \(text)")]) })
     }
     let size = scratch.bytes("Test.sqlite-wal")!.count - before
     #expect(size > 1_500_000)
@@ -117,7 +118,9 @@ struct LogRunTests {
       faults.end()
       if Int.random(in: 0..<3, using: &random) == 0 {
         let name = "other \(number)"
-        try raw.run("INSERT INTO ZTAG (Z_ENT, Z_OPT, ZNAME) SELECT Z_ENT, 1, '\(name)' FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'")
+        try raw.run(
+          "INSERT INTO ZTAG (Z_ENT, Z_OPT, ZNAME) SELECT Z_ENT, 1, '\(name)' FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'"
+        )
         try raw.run(
           "UPDATE Z_PRIMARYKEY SET Z_MAX = (SELECT max(Z_PK) FROM ZTAG) WHERE Z_NAME = 'Tag'")
         expected.insert(name)

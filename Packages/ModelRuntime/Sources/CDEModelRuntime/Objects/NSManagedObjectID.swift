@@ -91,7 +91,8 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   /// A text with percent escapes. Foundation takes microseconds to find that a plain name needs none.
   private static func encoded(_ text: String, _ allowed: CharacterSet) -> String {
     let isPlain = text.utf8.allSatisfy { byte in
-      (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x2D
+      (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+        || byte == 0x2D
     }
     return isPlain ? text : text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
   }

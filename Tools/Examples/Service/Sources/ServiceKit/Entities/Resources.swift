@@ -26,11 +26,15 @@ extension Version: Resource {
     .flag(\.isInstalled, "isInstalled"),
     .reference("section") { $0.section },
     .reference("maintainer") { $0.maintainer },
-    .references("dependencies") { $0.dependencies } change: { version, added, removed in
+    .references("dependencies") {
+      $0.dependencies
+    } change: { version, added, removed in
       version.addToDependencies(added)
       version.removeFromDependencies(removed)
     },
-    .references("provides") { $0.provides } change: { version, added, removed in
+    .references("provides") {
+      $0.provides
+    } change: { version, added, removed in
       version.addToProvides(added)
       version.removeFromProvides(removed)
     },

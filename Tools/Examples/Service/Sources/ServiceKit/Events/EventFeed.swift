@@ -210,7 +210,7 @@ final class EventFeed: Service {
       subscribers.set(state.subscriberCount)
       return state.subscriberCount == 0 ? state.takeWaiters() : []
     }
-    // The end of the service does not wait for events that nobody follows.
+    // Without a client the end of the service does not wait for events.
     for waiter in waiters { waiter.resume() }
   }
 

@@ -52,6 +52,7 @@ public final class BlockingThreads: TaskExecutor {
 
   /// The threads of the process.
   public static let shared = BlockingThreads(threadLimit: nil)
+  /// Set on threads that may block for a job that any thread may run. Threads with a limit may be all that the job has.
   private static let key = DispatchSpecificKey<Bool>()
 
   /// The number of runs that came to one of the threads.
@@ -73,7 +74,7 @@ public final class BlockingThreads: TaskExecutor {
     self.init(threadLimit: limit)
   }
 
-  /// Whether the calling thread is one of these.
+  /// Whether the calling thread is one of ``shared``.
   static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 
   /// Starts a task that enters an actor, and leaves and enters it again while the job returns false.
@@ -98,7 +99,7 @@ public final class BlockingThreads: TaskExecutor {
       state.threads += 1
       return true
     }
-    if getsThread { Self.run { self.runJobs(job) } }
+    if getsThread { DispatchQueue(label: "blocking work").async { self.runJobs(job) } }
   }
 
   /// Runs a job, then those that wait, until none does.

@@ -134,6 +134,35 @@ struct BlockingThreadsTests {
     #expect((1...4).contains(jobs.most.load(ordering: .relaxed)))
   }
 
+  private actor Caller {
+    func run(_ executor: ContextExecutor) async {
+      for _ in 0..<3 { await executor.run { _ = Set(0..<50) } }
+    }
+  }
+
+  @Test("Threads with a limit end the work of tasks and actors that share executors", arguments: [1, 2])
+  func sharedExecutors(_ limit: Int) async {
+    let threads = BlockingThreads(limit: limit)
+    let executors = [ContextExecutor(), ContextExecutor()]
+    let callers = (0..<4).map { _ in Caller() }
+    let jobs = Jobs()
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<400 {
+        group.addTask(executorPreference: threads) {
+          let executor = executors[number % 2]
+          if number.isMultiple(of: 3) {
+            await executor.run { _ = Set(0..<50) }
+          } else {
+            // An actor that calls an executor holds a place in its queue meanwhile.
+            await callers[number % 4].run(executor)
+          }
+          jobs.ended.add(1, ordering: .relaxed)
+        }
+      }
+    }
+    #expect(jobs.ended.load(ordering: .relaxed) == 400)
+  }
+
   @Test("No threads at all are refused")
   func noThreads() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -15,11 +15,13 @@
 // What is collected is written
 // - after the page that ends the transaction, which https://sqlite.org/walformat.html marks in the header before it: SQLite shows the
 //   transaction to other connections as soon as that page is written;
-// - before each other call, such as a sync; from there on the commit writes by itself, because SQLite divides pages at a sync;
+// - before a read, a sync, and changes and questions of the size; from there on each write is passed on, because SQLite divides pages at a
+//   sync;
 // - before bytes that do not follow, and when there is no room.
-// A commit that fails leaves nothing behind: what was not written is dropped before the transaction's lock is.
+// A write that fails drops what was collected, and the commit fails. Bytes are left at the end only if SQLite wrote pages early, within
+// the commit, and then failed elsewhere. They are dropped: SQLite calls none of these functions between its failure and the end.
 typedef struct {
-  // The first field: the file's methods are the run.
+  // First, because the file's pointer to its methods is a pointer to the run.
   sqlite3_io_methods methods;
   const sqlite3_io_methods *real;
   sqlite3_file *file;

@@ -3,9 +3,10 @@ import CDESQLiteStore
 import CDEStore
 @_spi(CDE) import CDEStoreTestKit
 import Foundation
+import Synchronization
 import Testing
 
-@Suite("The pages of a commit are written to the log together")
+@Suite("The pages of a commit are written to the log together", .timeLimit(.minutes(5)))
 struct LogRunTests {
   private let scratch = Scratch()
   private let faults = StoreFaults()
@@ -56,7 +57,7 @@ struct LogRunTests {
     }
     let size = scratch.bytes("Test.sqlite-wal")!.count - before
     #expect(size > 1_500_000)
-    // A run ends before the frame for which it has no room.
+    // 31 frames are in a run, and the 24 bytes of the next one's header.
     #expect(steps.count == (size + 31 * 4_120 - 1) / (31 * 4_120))
     let raw = try RawSQLite(scratch.file())
     #expect(try raw.run("SELECT count(*), sum(length(ZNAME) > 3000) FROM ZTAG") == [["501", "500"]])
@@ -64,15 +65,23 @@ struct LogRunTests {
     try store.close()
   }
 
+  private final class Flag: Sendable {
+    private let value = Atomic<Bool>(false)
+    var isSet: Bool { value.load(ordering: .relaxed) }
+    func set() { value.store(true, ordering: .relaxed) }
+  }
+
   @Test("Another connection finds each commit as soon as it has returned, and no half of one")
   func readers() async throws {
     let store = try open()
     let path = scratch.file()
     try store.insert("Tag", [tag("0")])
+    let isOver = Flag()
+    defer { isOver.set() }
     async let counts: [Int] = Task.detached {
       let raw = try RawSQLite(path)
       var counts: [Int] = []
-      while counts.last != 601 {
+      while counts.last != 601, !isOver.isSet {
         let row = try raw.run("SELECT count(*), count(DISTINCT ZNAME) FROM ZTAG")[0]
         guard row[0] == row[1], let count = Int(row[0]), count % 3 == 1 else {
           Issue.record("A part of a commit is seen: \(row)")

@@ -19,8 +19,8 @@ final class FileEvents: Sendable {
 
   private let state = Lock(State())
 
-  // A commit writes its pages one by one. Without the pause each of them would wake this thread, and the thread that writes would wait
-  // for it where processors are few: eight writes took 40 % of the time of a small save. The first event after a pause is noticed at once.
+  // Without the pause each write of a file would wake this thread, and the thread that writes would wait for it where processors are few.
+  // The first event after a pause is noticed at once.
   private static let pause = 0.001
 
   /// The registration of a block.
@@ -80,7 +80,7 @@ final class FileEvents: Sendable {
         return affected.flatMap { state.listeners[$0].map { Array($0.values) } ?? [] }
       }
       for block in blocks { block() }
-      // The system keeps one event for all further writes to a file.
+      // Writes to the same file that follow each other are one event of the next read.
       Thread.sleep(forTimeInterval: Self.pause)
     }
   }

@@ -55,7 +55,7 @@ final class Admission: Sendable {
 
   /// Runs work on a thread of its own, as soon as it may run.
   ///
-  /// When its time is over, the caller goes on, and the work keeps its place until it has ended: so no more work than allowed runs, however
+  /// The work has none of the caller's task-local values. When its time is over, the caller goes on, and the work keeps its place until it has ended: so no more work than allowed runs, however
   /// slow it is.
   ///
   /// - Parameter limit: the time for waiting and running; nil to wait for the end.
@@ -64,6 +64,7 @@ final class Admission: Sendable {
     within limit: Timeouts? = nil, _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     let answer = FirstAnswer<Value>()
+    let priority = Task.currentPriority
     return try await withCheckedThrowingContinuation { continuation in
       answer.expect(continuation)
       let timeout = limit?.add { answer.give(.failure(TimedOut())) }
@@ -72,7 +73,8 @@ final class Admission: Sendable {
           if let timeout { limit?.remove(timeout) }
           return answer.give(.failure(refusal))
         }
-        Task(executorPreference: threads) {
+        // This may run in the task of the work that has ended, whose values are another client's.
+        Task.detached(executorPreference: threads, priority: priority) {
           let result: Result<Value, any Error>
           do { result = .success(try await work()) } catch { result = .failure(error) }
           self.leave()

@@ -15,7 +15,7 @@ final class Timeouts: Sendable {
     var first = 0
     var isWatched = false
 
-    /// Takes what is due.
+    /// Takes what is due, and ends the watch if nothing is left.
     ///
     /// - Returns: the functions, and when the next one is due; nil if none is left.
     mutating func takeDue(_ now: ContinuousClock.Instant) -> (
@@ -29,8 +29,10 @@ final class Timeouts: Sendable {
         first += 1
       }
       forgetPassed()
-      isWatched = first < added.count
-      return (due, isWatched ? added[first].deadline : nil)
+      let next = first < added.count ? added[first].deadline : nil
+      // What is added while the functions run is called after them.
+      isWatched = next != nil || !due.isEmpty
+      return (due, next)
     }
 
     mutating func forgetPassed() {
@@ -47,29 +49,28 @@ final class Timeouts: Sendable {
 
   /// Adds a function. It is called once, unless it is removed before.
   func add(_ action: @escaping @Sendable () -> Void) -> ID {
-    let (id, deadline, isWatched) = state.withLock { state in
-      // Read under the lock, so that the times are in order.
-      let deadline = ContinuousClock.now + time
+    let (id, isWatched) = state.withLock { state in
       state.last += 1
       state.actions[state.last] = action
-      state.added.append((state.last, deadline))
+      // Read under the lock, so that the times are in order.
+      state.added.append((state.last, ContinuousClock.now + time))
       defer { state.isWatched = true }
-      return (state.last, deadline, state.isWatched)
+      return (state.last, state.isWatched)
     }
-    if !isWatched { Task { await watch(until: deadline) } }
+    if !isWatched { Task.detached { await self.watch() } }
     return id
   }
 
   /// Removes a function, if it was not called yet.
   func remove(_ id: ID) { state.withLock { _ = $0.actions.removeValue(forKey: id) } }
 
-  private func watch(until deadline: ContinuousClock.Instant) async {
-    var next: ContinuousClock.Instant? = deadline
-    while let deadline = next {
-      try? await Task.sleep(until: deadline, clock: .continuous)
-      let (due, later) = state.withLock { $0.takeDue(.now) }
+  private func watch() async {
+    while true {
+      let (due, next) = state.withLock { $0.takeDue(.now) }
       for action in due { action() }
-      next = later
+      if !due.isEmpty { continue }
+      guard let next else { return }
+      try? await Task.sleep(until: next, clock: .continuous)
     }
   }
 }

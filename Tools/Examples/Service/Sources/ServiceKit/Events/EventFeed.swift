@@ -65,10 +65,14 @@ final class EventFeed: Service {
     while !Task.isCancelled {
       do {
         wasIdle = await waitForClient() || wasIdle
+        try Task.checkCancellation()
         if wasIdle { try await beginNow() }
         wasIdle = false
         var transactions = context.changes(after: end).makeAsyncIterator()
-        while isFollowed, let transaction = try await transactions.next() { try await publish(transaction) }
+        // The next transaction may come long after the last client has left.
+        while isFollowed, let transaction = try await transactions.next(), isFollowed {
+          try await publish(transaction)
+        }
       } catch  where error.isHistoryGone {
         logger.warning("The history was purged further than it was read. Clients have to begin anew.")
         beginAnew()
@@ -115,10 +119,11 @@ final class EventFeed: Service {
 
   /// The place after the last commit.
   ///
-  /// - Throws: `ManagedObjectError` if the store does not answer.
+  /// - Throws: what ``ServiceStore/read(_:)`` throws, and `ManagedObjectError` if the store does not answer.
   func now() async throws -> NSPersistentHistoryToken {
-    let token = try await onOwnThread { [store] in
-      store.container.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil)
+    // Within the bound of reads: all clients may come back at once.
+    let token = try await store.read { context in
+      context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)
     }
     guard let token else {
       throw ManagedObjectError(.store, "The place in the store's history can't be read.")
@@ -175,7 +180,7 @@ final class EventFeed: Service {
     if isFollowed, let last = last ?? nil {
       let deadline = ContinuousClock.now + limit
       while isFollowed, end.compare(last) == .orderedAscending, ContinuousClock.now < deadline {
-        await wait(atMost: deadline - .now) { $0.compare(last) == .orderedAscending }
+        await wait(atMost: deadline - .now, forClients: true) { $0.compare(last) == .orderedAscending }
       }
     }
     let waiters = state.withLock { state in
@@ -231,25 +236,33 @@ final class EventFeed: Service {
 
   /// Waits for the next transaction, the end of the service, or the end of a time.
   ///
-  /// - Parameter isCurrent: whether the place up to which the history was read is still the one that the caller knows.
-  func wait(atMost limit: Duration, while isCurrent: (NSPersistentHistoryToken) -> Bool) async {
+  /// - Parameters:
+  ///   - forClients: whether the end of the last client ends the wait, too.
+  ///   - isCurrent: whether the place up to which the history was read is still the one that the caller knows.
+  func wait(
+    atMost limit: Duration, forClients: Bool = false, while isCurrent: (NSPersistentHistoryToken) -> Bool
+  ) async {
     let number = state.withLock { state in
       state.lastWaiter += 1
       return state.lastWaiter
     }
-    let timer = Task {
-      try await Task.sleep(for: limit)
-      wake(number)
-    }
-    defer { timer.cancel() }
+    var timer: Task<Void, any Error>?
+    defer { timer?.cancel() }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let waits = state.withLock { state in
-          guard isCurrent(state.log.end), !state.isFinished else { return false }
+          guard isCurrent(state.log.end), !state.isFinished, !forClients || state.subscriberCount > 0 else {
+            return false
+          }
           state.waiters[number] = continuation
           return true
         }
-        if !waits { continuation.resume() }
+        if !waits { return continuation.resume() }
+        // Not before: a short time would be over while there is no waiter.
+        timer = Task {
+          try await Task.sleep(for: limit)
+          wake(number)
+        }
         // A cancellation before found no waiter.
         if Task.isCancelled { wake(number) }
       }

@@ -56,14 +56,18 @@ import Testing
           try first?.close()
           #expect(Self.open(scratch.file()).contains("-shm"))
           try second?.close()
-          #expect(Self.open(scratch.file()).isEmpty)
+          Self.expectNone(scratch.file())
         }
         (first, second) = (nil, nil)
-        // A look that runs keeps its store until it has ended.
-        let deadline = ContinuousClock.now + .seconds(60)
-        while !Self.open(scratch.file()).isEmpty, .now < deadline { sched_yield() }
-        #expect(Self.open(scratch.file()).isEmpty)
+        Self.expectNone(scratch.file())
       }
+    }
+
+    /// Expects that no descriptor is left. A look that runs keeps some of its store until it has ended.
+    private static func expectNone(_ path: String) {
+      let deadline = ContinuousClock.now + .seconds(60)
+      while !open(path).isEmpty, .now < deadline { sched_yield() }
+      #expect(open(path).isEmpty)
     }
 
     /// Leaves the process so many free descriptors, and takes the rest.

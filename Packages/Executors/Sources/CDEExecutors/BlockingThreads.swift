@@ -99,7 +99,7 @@ public final class BlockingThreads: TaskExecutor {
       state.threads += 1
       return true
     }
-    if getsThread { DispatchQueue(label: "blocking work").async { self.runJobs(job) } }
+    if getsThread { Self.newQueue().async { self.runJobs(job) } }
   }
 
   /// Runs a job, then those that wait, until none does.
@@ -117,9 +117,11 @@ public final class BlockingThreads: TaskExecutor {
 
   /// Runs work on a thread of its own, and returns at once.
   static func run(_ work: @escaping @Sendable () -> Void) {
-    // Dispatch gives a new serial queue a thread beside the pool's, and keeps that thread for the next such queue.
-    let queue = DispatchQueue(label: "blocking work")
+    let queue = newQueue()
     queue.setSpecific(key: key, value: true)
     queue.async(execute: work)
   }
+
+  /// Dispatch gives a new serial queue a thread beside the pool's, and keeps that thread for the next such queue.
+  private static func newQueue() -> DispatchQueue { DispatchQueue(label: "blocking work") }
 }

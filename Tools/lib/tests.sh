@@ -162,10 +162,15 @@ slow_tests() {
     }' "$1"
 }
 
-# The parts of the whole system's tests. Those of contexts are the most, so they are two. The last part waits for the server.
+# The parts of the whole system's tests, a process each. Two processors are idle at the end if one part is longer than the others, so
+# those of contexts are two parts. The last part waits for the server.
 context_tests=("--filter ^CDEModelRuntimeTests\\.[A-M]" "--filter ^CDEModelRuntimeTests\\.[N-Z]")
-other_tests="--skip ^CDE(ModelRuntime|PostgreSQL|PostgreSQLStore)Tests\\."
-server_tests="--filter ^CDEPostgreSQL(Store)?Tests\\."
+whole_system_tests=(
+  "${context_tests[@]}"
+  "--filter ^CDE(Store|SQLiteStore|Predicates)Tests\\."
+  "--skip ^CDE(ModelRuntime|Store|SQLiteStore|Predicates|PostgreSQL|PostgreSQLStore)Tests\\."
+  "--filter ^CDEPostgreSQL(Store)?Tests\\."
+)
 
 # run_parts NAME PACKAGE FOLDER OPTIONS...: runs tests of a package as run_tests does, in a process for each of these options.
 run_parts() {

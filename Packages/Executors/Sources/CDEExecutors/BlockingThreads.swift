@@ -29,25 +29,8 @@ public final class BlockingThreads: TaskExecutor {
   private struct State {
     /// How many threads run jobs.
     var threads = 0
-    /// The jobs that wait for a thread, from `first` on.
-    var jobs: [UnownedJob] = []
-    var first = 0
-
-    /// The job that has waited longest; nil if none waits.
-    mutating func next() -> UnownedJob? {
-      guard first < jobs.count else { return nil }
-      defer {
-        first += 1
-        if first == jobs.count {
-          jobs.removeAll(keepingCapacity: first <= 1_024)
-          first = 0
-        } else if first > 1_024, first * 2 > jobs.count {
-          jobs.removeFirst(first)
-          first = 0
-        }
-      }
-      return jobs[first]
-    }
+    /// The jobs that wait for a thread.
+    var jobs = FIFO<UnownedJob>()
   }
 
   /// The threads of the process.
@@ -108,7 +91,7 @@ public final class BlockingThreads: TaskExecutor {
     while let job = next {
       job.runSynchronously(on: asUnownedTaskExecutor())
       next = state.withLock { state in
-        let next = state.next()
+        let next = state.jobs.popFirst()
         if next == nil { state.threads -= 1 }
         return next
       }

@@ -21,53 +21,32 @@ struct ExecutorQueue {
     case none, scheduled, running
   }
 
-  private var entries: [Entry?] = []
-  private var head = 0
+  private var entries = FIFO<Entry>()
   var drain = Drain.none
   /// Blocks that were enqueued while the executor was suspended, in the order of their requests; nil unless the
   /// executor is suspended.
   var suspended: [@Sendable () -> Void]?
 
-  var isEmpty: Bool { head == entries.count }
+  var isEmpty: Bool { entries.isEmpty }
 
   var startsWithBlock: Bool {
-    guard !isEmpty, case .block? = entries[head] else { return false }
-    return true
+    if case .block? = entries.first { return true }
+    return false
   }
 
   mutating func append(_ entry: Entry) { entries.append(entry) }
 
-  mutating func popFirst() -> Entry? {
-    guard !isEmpty else { return nil }
-    let entry = entries[head]
-    entries[head] = nil
-    head += 1
-    if head == entries.count {
-      entries.removeAll(keepingCapacity: head <= 64)
-      head = 0
-    } else if head >= 64, head * 2 >= entries.count {
-      // Moving the rest only once it is the smaller half keeps popping constant on average.
-      entries.removeSubrange(..<head)
-      head = 0
-    }
-    return entry
-  }
+  mutating func popFirst() -> Entry? { entries.popFirst() }
 
   /// Removes and returns the blocks that precede a waiter; none if the waiter has left the queue.
   mutating func takeBlocks(before waiter: Waiter) -> [@Sendable () -> Void] {
-    let index = entries[head...].firstIndex {
-      if case .waiter(let found)? = $0 { return found === waiter }
+    entries.remove {
+      if case .waiter(let found) = $0 { return found === waiter }
       return false
+    } converting: {
+      if case .block(let block) = $0 { return block }
+      return nil
     }
-    guard let index else { return [] }
-    var blocks: [@Sendable () -> Void] = []
-    let rest = entries[head..<index].filter {
-      guard case .block(let block)? = $0 else { return true }
-      blocks.append(block)
-      return false
-    }
-    entries.replaceSubrange(head..<index, with: rest)
-    return blocks
   }
 }
 

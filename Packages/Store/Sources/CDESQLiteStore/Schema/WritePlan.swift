@@ -21,7 +21,9 @@ enum RowTableNames {
 }
 
 /// How rows of one concrete entity are written.
-struct WritePlan: Sendable {
+///
+/// A class, because a structure would be copied, field by field, for each row.
+final class WritePlan: Sendable {
   let entity: EntityIndex
   let root: RootIndex
   let table: String

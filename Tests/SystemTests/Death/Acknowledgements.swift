@@ -35,11 +35,3 @@ struct Acknowledgements {
     (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
   }
 }
-
-/// Has the process killed, from a thread of its own, some time from now, whatever it is doing then.
-func killThisProcess(afterMicroseconds delay: UInt32) {
-  Thread.detachNewThread {
-    usleep(delay)
-    kill(getpid(), SIGKILL)
-  }
-}

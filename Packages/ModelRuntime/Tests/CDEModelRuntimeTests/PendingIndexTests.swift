@@ -116,18 +116,12 @@ struct PendingIndexTests {
     }
   }
 
-  /// The time of the processor that this thread takes, which other threads and processes do not lengthen much.
-  private func seconds(importing count: Int) throws -> Double {
-    func now() -> Double {
-      var time = timespec()
-      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-      return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
+  private func time(importing count: Int) throws -> Duration {
     let stack = try Stack(model: Self.things())
     let context = stack.context()
     return try context.performAndWait {
       var made = 0
-      let start = now()
+      let start = ProcessorTime.ofThread
       for number in 0..<count {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
         request.predicate = NSPredicate(format: "word == %@", "w\(number / 2)")
@@ -139,7 +133,7 @@ struct PendingIndexTests {
           made += 1
         }
       }
-      let end = now()
+      let end = ProcessorTime.ofThread
       #expect(made == (count + 1) / 2)
       return end - start
     }
@@ -149,10 +143,10 @@ struct PendingIndexTests {
     "An import that looks for each object before it makes it takes a time that grows with their number",
     .onSQLite)
   func linear() throws {
-    _ = try seconds(importing: 200)
+    _ = try time(importing: 200)
     // Eight times the objects: about eight times the time if it is linear, 64 times if it grows with the square.
-    let few = try min(seconds(importing: 2_000), seconds(importing: 2_000))
-    let many = try seconds(importing: 16_000)
-    #expect(many / few < 24, "\(few) s, then \(many) s")
+    let few = try min(time(importing: 2_000), time(importing: 2_000))
+    let many = try time(importing: 16_000)
+    #expect(many / few < 24, "\(few), then \(many)")
   }
 }

@@ -31,7 +31,10 @@
       var known: [Known] = []
       var nextKey: Int64 = 1
       var outcomes: [String: Int] = [:]
-      for round in 0..<120 {
+      // Some draws need more rounds until each kind of failure has occurred.
+      var round = 0
+      while round < 120 || (outcomes.count < 4 && round < 1_000) {
+        defer { round += 1 }
         let plan = plan(known, &nextKey, &random)
         let expected = outcome(plan, file)
         let found = outcome(plan, server)

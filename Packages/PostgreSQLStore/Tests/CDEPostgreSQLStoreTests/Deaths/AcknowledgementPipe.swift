@@ -46,12 +46,4 @@
       }
     }
   }
-
-  /// Has the process killed some time from now, whatever it is doing then.
-  func killThisProcess(afterMicroseconds delay: UInt32) {
-    Thread.detachNewThread {
-      usleep(delay)
-      kill(getpid(), SIGKILL)
-    }
-  }
 #endif

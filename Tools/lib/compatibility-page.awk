@@ -11,7 +11,8 @@ FNR == NR {
 }
 /^>/ {
   sub(/^> ?/, "")
-  for (state in count) gsub("{" state "}", count[state])
+  split("same differs absent", states)
+  for (i in states) gsub("{" states[i] "}", count[states[i]] ? count[states[i]] : "none")
   print
   next
 }

@@ -233,6 +233,23 @@ struct MergePolicyUniquenessTests {
     #expect(!new.isDeleted)
   }
 
+  @Test(
+    "An object in the way of one row over two constraints is one row afterwards",
+    arguments: NSMergePolicy.settling)
+  func oneRowTwice(_ type: NSMergePolicyType) throws {
+    let library = try Library(type)
+    library.theirs.make("Author", ["name": "X", "code": 1, "born": 1900])
+    try library.theirs.save()
+    let new = library.mine.make("Author", ["name": "X", "code": 1, "born": 1901])
+    try library.mine.save()
+    #expect(try library.authors() == [type.storeWins ? "X 1900 unknown 1" : "X 1901 unknown 1"])
+    #expect(new.isDeleted == type.storeWins)
+    // Once more, now that the context may know the row's object.
+    library.mine.make("Author", ["name": "X", "code": 1, "born": 1902])
+    try library.mine.save()
+    #expect(try library.authors() == [type.storeWins ? "X 1900 unknown 1" : "X 1902 unknown 1"])
+  }
+
   @Test("A row of another entity of the tree keeps its entity and takes what both have")
   func inheritance() throws {
     let base = entity(

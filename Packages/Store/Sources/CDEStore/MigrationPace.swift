@@ -10,6 +10,11 @@ public final class MigrationPace {
   /// Whether the report said to end. It stays so.
   public private(set) var isCancelled = false
 
+  /// Called once on the migrating thread, when others have used the store for longer than ``wait``. The migration goes on waiting.
+  public var reportWait: (() -> Void)?
+  /// How long others may use the store before ``reportWait`` is called.
+  public var wait = Duration.seconds(2)
+
   /// Makes a pace.
   ///
   /// - Parameter report: called on the migrating thread, many times in a second, with the part of the work that is done, from
@@ -21,7 +26,10 @@ public final class MigrationPace {
 
   /// The pace of a piece of the work, which is reported as a part of the whole.
   public func piece(_ range: ClosedRange<Double>) -> MigrationPace {
-    MigrationPace { self.reach(range.lowerBound + $0 * (range.upperBound - range.lowerBound)) }
+    let piece = MigrationPace { self.reach(range.lowerBound + $0 * (range.upperBound - range.lowerBound)) }
+    piece.wait = wait
+    piece.reportWait = { self.waited(self.wait) }
+    return piece
   }
 
   /// The pace of one of several pieces that take about the same time.
@@ -46,6 +54,13 @@ public final class MigrationPace {
   /// - Throws: `.cancelled` when the report says to end.
   public func check() throws(StoreError) {
     if !goesOn { throw Self.cancelled }
+  }
+
+  /// Tells how long others have used the store.
+  public func waited(_ time: Duration) {
+    guard time >= wait, let report = reportWait else { return }
+    reportWait = nil
+    report()
   }
 
   /// The error of a migration that was cancelled.

@@ -76,6 +76,11 @@ extension NSPersistentStoreCoordinator {
         if units > progress.completedUnitCount { progress.completedUnitCount = units }
         return !progress.isCancelled
       }
+      pace.reportWait = {
+        Diagnostics.report(
+          "The store at \(description.place) has to be migrated, and another process or another container of this one uses it. Close "
+            + "it there: the migration waits until then, or until the timeout of the store's description.")
+      }
       try follow(route, request, pace)
       progress.completedUnitCount = Self.migrationUnits
     } catch let error as StoreError where error.code != .incompatibleSchema {

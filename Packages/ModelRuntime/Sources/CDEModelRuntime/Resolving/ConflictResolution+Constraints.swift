@@ -58,7 +58,8 @@ extension ConflictResolution {
     let survivor: NSManagedObject
     if let last = objects.last(where: { !$0.isInserted }) {
       for other in objects where other !== last && !other.isInserted { context.delete(other) }
-      if let stored = clash.stored { context.delete(object(for: stored)) }
+      // An earlier clash, over another constraint, may have made it the object of the stored row.
+      if let row = clash.stored.map(object(for:)), row !== last { context.delete(row) }
       survivor = last
     } else if let stored = clash.stored {
       let known = context.registry.object(root: stored.batch.layout.root, key: stored.key)

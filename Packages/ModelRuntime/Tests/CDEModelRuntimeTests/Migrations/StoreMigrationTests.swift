@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Migration of stores")
 struct StoreMigrationTests {
-  private func note(_ version: Int) -> NSManagedObjectModel {
+  fileprivate func note(_ version: Int) -> NSManagedObjectModel {
     let note = entity("Note", nil, [attribute("title", .stringAttributeType)])
     let tag = entity("Tag", nil, [attribute("name", .stringAttributeType)])
     connect(.many(note, "tags"), .many(tag, "notes"))
@@ -16,7 +16,7 @@ struct StoreMigrationTests {
     return model(note, tag)
   }
 
-  private func store(_ count: Int = 3) throws -> OldStore {
+  fileprivate func store(_ count: Int = 3) throws -> OldStore {
     try OldStore(note(1)) { context in
       for index in 0..<count {
         let tag = context.make("Tag", ["name": "t\(index)"])
@@ -145,6 +145,23 @@ struct StoreMigrationTests {
     try open.close()
     #expect(load() == nil)
     try container.close()
+  }
+
+  /// In a process of its own: the handler of notes is the process's.
+  @Test("A migration that waits for another container tells it once, and goes on when that is closed")
+  func longWait() async {
+    await #expect(processExitsWith: .success) {
+      let store = try StoreMigrationTests().store()
+      let user = Unchecked(try store.opened(StoreMigrationTests().note(1)))
+      let notes = Unchecked(NSMutableArray())
+      Diagnostics.handler = { note in
+        notes.value.add(note)
+        try? user.value.close()
+      }
+      try store.opened(StoreMigrationTests().note(2)).close()
+      let told = notes.value.compactMap { $0 as? String }
+      exit(told.count == 1 && told[0].contains("has to be migrated") ? 0 : 1)
+    }
   }
 
   @Test("Several containers that open a store at once have one migration, and all are open")

@@ -20,7 +20,7 @@
       unless isDone: (Connection) throws(StoreError) -> Bool
     ) throws(StoreError) -> Connection? {
       let limit = configuration.lockTimeout ?? .seconds(10)
-      let deadline = ContinuousClock.now + limit
+      let begun = ContinuousClock.now
       let connection = try Connection(options, configuration)
       while true {
         try pace.check()
@@ -35,7 +35,9 @@
           connection.rollBack()
           guard error.engineCode == ServerError.lockNotAvailable else { throw error }
           if try isDone(connection) { return nil }
-          if ContinuousClock.now < deadline { continue }
+          let waited = ContinuousClock.now - begun
+          pace.waited(waited)
+          if waited < limit { continue }
           throw StoreError(
             .busy,
             "The store in \(configuration.schema) has to be migrated to the new model, and it is in use: by another process or "

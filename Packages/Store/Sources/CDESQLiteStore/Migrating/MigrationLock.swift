@@ -32,7 +32,7 @@ enum MigrationLock {
     _ path: String, _ configuration: SQLiteStore.Configuration, _ pace: MigrationPace,
     unless isDone: (FileContents) -> Bool, _ begin: (Connection) throws(StoreError) -> Void
   ) throws(StoreError) -> Connection? {
-    let deadline = ContinuousClock.now + configuration.busyTimeout
+    let begun = ContinuousClock.now
     while true {
       try pace.check()
       let connection = try Connection(
@@ -49,7 +49,9 @@ enum MigrationLock {
         {
           return nil
         }
-        if ContinuousClock.now < deadline { continue }
+        let waited = ContinuousClock.now - begun
+        pace.waited(waited)
+        if waited < configuration.busyTimeout { continue }
         throw StoreError(
           .busy,
           "The store \(path) has to be migrated to the new model, and it is in use: by another process, or by another "

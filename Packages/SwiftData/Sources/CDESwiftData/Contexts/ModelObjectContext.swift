@@ -31,8 +31,12 @@ final class ModelObserver: ContextObserver {
   func contextWillTrack(_ object: NSManagedObject) {}
 
   func contextDidSave(_ changes: [ObjectChange], commit: CommittedTransaction) {
-    // The setters have woken the readers of changed properties already.
-    for change in changes where change.kind == .deleted { change.object.wakeReaders(of: nil) }
+    // The setters have woken the readers of changed properties already. Delete rules call no setter: they change the relationships of
+    // models that stay.
+    guard changes.contains(where: { $0.kind == .deleted }) else { return }
+    for change in changes where change.kind != .inserted {
+      change.object.wakeReaders(of: change.kind == .deleted ? nil : change.properties)
+    }
   }
 
   func contextDidMerge(_ changes: [ObjectChange], _ source: MergeSource) {

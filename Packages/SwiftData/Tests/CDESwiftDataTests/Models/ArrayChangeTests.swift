@@ -35,6 +35,27 @@ struct ArrayChangeTests {
     #expect(try Set(reread(list, context)) == Set((0..<20).map(String.init)))
   }
 
+  @Test("A deletion wakes the readers of the relationships that its rules change, and no other")
+  func deletion() throws {
+    let (context, list) = try makeList(3)
+    let other = TaskList(name: "Other")
+    context.insert(other)
+    other.items = [TaskItem(title: "theirs")]
+    try context.save()
+    func track(_ read: () -> Void) -> WakeCount {
+      let count = WakeCount()
+      withObservationTracking(read) { count.value.add(1, ordering: .sequentiallyConsistent) }
+      return count
+    }
+    let (items, name, others) = (
+      track { _ = list.items.count }, track { _ = list.name }, track { _ = other.items.count }
+    )
+    context.delete(list.items[1])
+    try context.save()
+    #expect(items.wakes == 1 && list.items.count == 2)
+    #expect(name.wakes == 0 && others.wakes == 0)
+  }
+
   @Test("A model that is appended twice is there once")
   func twice() throws {
     let (context, list) = try makeList(2)
@@ -175,4 +196,10 @@ struct ArrayChangeTests {
     list.items.removeLast()
     #expect(list.items.count == 4 && list.items.allSatisfy { $0.list === list })
   }
+}
+
+/// How often the readers of one tracking were woken.
+private final class WakeCount: Sendable {
+  let value = Atomic(0)
+  var wakes: Int { value.load(ordering: .sequentiallyConsistent) }
 }

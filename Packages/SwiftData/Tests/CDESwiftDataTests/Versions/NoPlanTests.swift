@@ -32,6 +32,28 @@ struct NoPlanTests {
     )
   }
 
+  @Test(
+    "Renamed properties keep their values: enumerations, structures and relationships, also if the new name was another's"
+  )
+  func renamed() throws {
+    let url = try TemporaryStore().url
+    do {
+      let configuration = ModelConfiguration(url: url)
+      let context = ModelContext(
+        try ModelContainer(for: ParcelsV1.Parcel.self, configurations: configuration))
+      let parcel = ParcelsV1.Parcel()
+      (parcel.state, parcel.newState, parcel.way, parcel.size) = (
+        "old", .sent, .air(7), Size(width: 3, height: 4)
+      )
+      parcel.sender = ParcelsV1.Person()
+      context.insert(parcel)
+      try context.save()
+    }
+    let found = try open(ParcelsV2.Parcel.self, url)
+    #expect(found.map(\.state) == [.sent] && found.map(\.route) == [.air(7)])
+    #expect(found.map(\.extent) == [Size(width: 3, height: 4)] && found.map { $0.from != nil } == [true])
+  }
+
   @Test("A required property without a default is an error that names it, and the file is untouched")
   func required() throws {
     let url = try store()
@@ -137,6 +159,47 @@ enum LettersV2 {
     var name: String
     @Relationship(inverse: \Letter.sender) var sent: [Letter] = []
     init(name: String) { self.name = name }
+  }
+}
+
+enum ParcelState: String, Codable { case draft, sent }
+enum ParcelWay: Codable, Equatable {
+  case ground
+  case air(Int)
+}
+
+enum ParcelsV1 {
+  @Model
+  final class Parcel {
+    var state = ""
+    var newState = ParcelState.draft
+    var way = ParcelWay.ground
+    var size = NoPlanTests.Size(width: 1, height: 1)
+    var sender: Person?
+    init() {}
+  }
+
+  @Model
+  final class Person {
+    @Relationship(inverse: \Parcel.sender) var sent: [Parcel] = []
+    init() {}
+  }
+}
+
+enum ParcelsV2 {
+  @Model
+  final class Parcel {
+    @Attribute(originalName: "newState") var state = ParcelState.draft
+    @Attribute(originalName: "way") var route = ParcelWay.ground
+    @Attribute(originalName: "size") var extent = NoPlanTests.Size(width: 1, height: 1)
+    @Relationship(originalName: "sender") var from: Person?
+    init() {}
+  }
+
+  @Model
+  final class Person {
+    @Relationship(inverse: \Parcel.from) var sent: [Parcel] = []
+    init() {}
   }
 }
 

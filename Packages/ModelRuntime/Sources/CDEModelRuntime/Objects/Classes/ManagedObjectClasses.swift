@@ -10,7 +10,9 @@ enum ManagedObjectClasses {
     return qualified == bare ? [bare] : [qualified, bare]
   }
 
+  /// Registers a class, and those of its module, which a model may name without the module.
   static func register(_ type: NSManagedObject.Type) {
+    PortedClasses.load(moduleOf: type)
     guard let name = type._cdObjectiveCName else {
       ManagedClassRegistry.register(type)
       return
@@ -27,6 +29,9 @@ enum ManagedObjectClasses {
     if let module = name.split(separator: ".").first, module.count < name.count {
       PortedClasses.load(String(module))
     }
+    if let found = ManagedClassRegistry.lookup(name) { return found as? NSManagedObject.Type }
+    // A model made in code does not know who made it, and no code may have named the class yet.
+    PortedClasses.loadProgram()
     return ManagedClassRegistry.lookup(name) as? NSManagedObject.Type
   }
 }
@@ -36,7 +41,6 @@ enum ManagedObjectClasses {
 /// Foundation's function of this name traps for private and nested classes on Linux. This overload accepts
 /// managed classes, and registers the class under the returned name.
 public func NSStringFromClass(_ type: NSManagedObject.Type) -> String {
-  PortedClasses.load(moduleOf: type)
   ManagedObjectClasses.register(type)
   return type._cdObjectiveCName ?? ManagedClassRegistry.register(type)
 }

@@ -23,11 +23,22 @@ extension CDPortedClasses {
 /// The lists read so far.
 enum PortedClasses {
   private static let read = Lock<Set<String>>([])
+  /// The classes whose modules were read. To make the name of a module takes longer than to look here.
+  private static let seen = Lock<Set<ObjectIdentifier>>([])
+  /// The module of the program: its name, as the package manager writes it.
+  private static let program = String(
+    (CommandLine.arguments.first ?? "").split(separator: "/").last.map {
+      $0.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
+    } ?? [])
 
   /// Registers the classes of the module of a class.
   static func load(moduleOf type: NSManagedObject.Type) {
+    guard seen.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return }
     load(String(String(reflecting: type).prefix { $0 != "." }))
   }
+
+  /// Registers the classes of the program's module.
+  static func loadProgram() { if !program.isEmpty { load(program) } }
 
   /// Registers the classes of a module and of those that it imports.
   static func load(_ module: String) {

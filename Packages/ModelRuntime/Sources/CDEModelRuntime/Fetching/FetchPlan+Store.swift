@@ -74,7 +74,10 @@ private struct CastEntities {
   init(_ predicate: PredicateTree) {
     readComparisons(of: predicate)
     predicate.forEachExpression {
-      if case .subquery(_, _, let inner) = $0 { readComparisons(of: inner) }
+      switch $0 {
+      case .subquery(_, _, let inner), .conditional(let inner, _, _): readComparisons(of: inner)
+      default: break
+      }
     }
   }
 

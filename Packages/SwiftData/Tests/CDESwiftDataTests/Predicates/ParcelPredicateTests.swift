@@ -144,6 +144,10 @@ struct ParcelPredicateTests {
       #Predicate { if let liquid = $0 as? Liquid { liquid.volume > volume } else { false } },
       #Predicate { if let acid = $0 as? Acid { acid.grade == grade } else { $0.code > grade } },
       #Predicate { if let acid = $0 as? Acid { acid.volume > volume } else { false } },
+      #Predicate { ($0 as? Liquid)?.volume == volume },
+      #Predicate { ($0 as? Acid)?.grade != grade },
+      #Predicate { ($0 as? Acid)?.grade == nil },
+      #Predicate { (($0 as? Liquid)?.volume ?? 0) > volume },
     ]
     for _ in 0..<2 {
       let all = try graph.context.fetch(FetchDescriptor<Cargo>())

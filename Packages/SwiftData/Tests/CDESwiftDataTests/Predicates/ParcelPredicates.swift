@@ -319,6 +319,31 @@ extension ParcelForm {
         if let acid = parcel.cargo as? Acid { (acid.grade ?? 0) > v } else { parcel.name != text }
       }
     },
+    ParcelForm("a chain through as") {
+      let v = $0.real()
+      return #Predicate { ($0.cargo as? Liquid)?.volume == v }
+    },
+    ParcelForm("an optional through as") {
+      let v = $0.int()
+      return #Predicate { ($0.cargo as? Acid)?.grade == v }
+    },
+    ParcelForm("nil through as") { _ in #Predicate { ($0.cargo as? Acid)?.grade == nil } },
+    ParcelForm("not nil through as") { _ in #Predicate { ($0.cargo as? Acid)?.grade != nil } },
+    ParcelForm("unequal through as") {
+      let v = $0.int()
+      return #Predicate { ($0.cargo as? Acid)?.grade != v }
+    },
+    ParcelForm("coalesced through as") {
+      let v = $0.real()
+      return #Predicate { (($0.cargo as? Liquid)?.volume ?? 0) > v }
+    },
+    ParcelForm("a text through as") { _ in
+      #Predicate { ($0.cargo as? Glass)?.tint.contains("e") ?? false }
+    },
+    ParcelForm("an order through as") {
+      let v = $0.real()
+      return #Predicate { ($0.cargo as? Liquid).flatMap { $0.volume < v } == true }
+    },
     ParcelForm("as one, as another") {
       let (v, text) = ($0.real(), $0.part())
       return #Predicate { parcel in

@@ -161,7 +161,16 @@ struct SwiftDataModelTests {
     #expect(error.text.contains(text), "\(error.text)")
   }
 
-  @Test("An inverse of another class than the destination is a warning with the class as a fix-it")
+  @Test(
+    "An inverse of another class may be the destination's, by an alias or by inheritance",
+    arguments: ["stops: Stops = []", "stops: [Stop] = []", "stop: MountainStop?"])
+  func alias(_ property: String) {
+    let expansion = Expansion.swiftData(
+      "@Model\nfinal class Trip {\n  @Relationship(inverse: \\Halt.trip) var \(property)\n  init() {}\n}")
+    #expect(expansion.messages.isEmpty)
+  }
+
+  @Test("An inverse of the class itself, and not of the destination, is a warning with the class as a fix-it")
   func inverseRoot() throws {
     let expansion = Expansion.swiftData(
       "@Model\nfinal class Trip {\n  @Relationship(inverse: \\Trip.stops) var stops: [Stop] = []\n  init() {}\n}"

@@ -165,7 +165,8 @@ private struct RelationshipMarker {
             "@Relationship needs a model: `\(shape.wrapped)` is a value. Remove @Relationship, or use a class with @Model.",
             fixIts: [.removing("Remove @Relationship", marker)]))
       } else if let inverse = marker.argument("inverse") {
-        problems += Self.problems(ofInverse: inverse, destination: Self.destination(shape).trimmedDescription)
+        problems += Self.problems(
+          ofInverse: inverse, destination: Self.destination(shape).trimmedDescription, owner: className)
       }
     }
     self.problems = problems
@@ -195,7 +196,9 @@ private struct RelationshipMarker {
     }
   }
 
-  private static func problems(ofInverse inverse: ExprSyntax, destination: String) -> [Diagnostic] {
+  private static func problems(
+    ofInverse inverse: ExprSyntax, destination: String, owner: String
+  ) -> [Diagnostic] {
     if inverse.isNilLiteral { return [] }
     guard let path = inverse.as(KeyPathExprSyntax.self) else {
       return [
@@ -212,8 +215,9 @@ private struct RelationshipMarker {
     let (written, wanted) = (
       root.split(separator: ".").last ?? "", destination.split(separator: ".").last ?? ""
     )
-    // A destination may be a type alias. Only a plain difference of class names is sure to be wrong.
-    guard written != wanted, root != "Self" else { return [] }
+    // The destination may be a type alias, of an array too, and the inverse a property of the class that it inherits from. A property
+    // of the relationship's own class is the mistake that is made, and sure to be wrong.
+    guard written != wanted, written == owner else { return [] }
     return [
       .make(
         "inverseRoot", .warning, at: inverse,

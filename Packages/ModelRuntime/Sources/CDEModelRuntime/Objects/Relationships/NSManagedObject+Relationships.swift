@@ -266,7 +266,7 @@ extension NSManagedObject {
   public final func _cdToOne<Object: NSManagedObject>(_ ordinal: CDOrdinal) -> Object? {
     if _flags.contains(.checked), let other = standIn() { return other._cdToOne(ordinal) }
     guard let object = toOne(relationshipSlot(ordinal)) else { return nil }
-    return object as? Object
+    return object as? Object ?? object.leftOut(as: Object.self)
   }
 
   public final func _cdSetToOne<Object: NSManagedObject>(_ ordinal: CDOrdinal, _ object: Object?) {
@@ -354,6 +354,21 @@ extension ToManyMembers {
       last = found
       return found is Object.Type
     }
-    return matches ? unsafeBitCast(objects, to: [Object].self) : objects.compactMap { $0 as? Object }
+    return matches
+      ? unsafeBitCast(objects, to: [Object].self)
+      : objects.compactMap { $0 as? Object ?? $0.leftOut(as: Object.self) }
+  }
+}
+
+extension NSManagedObject {
+  /// Tells that a relationship leads to an object which is not of the class that its property declares; nil, as the property reads it.
+  @inline(never)
+  fileprivate final func leftOut<Object: NSManagedObject>(as type: Object.Type) -> Object? {
+    let (entity, found) = ("\(entity.name ?? "")", "\(Swift.type(of: self))")
+    Diagnostics.reportOnce(about: "\(entity) as \(type)") {
+      "A property declares a relationship to \(type), and leads to \(entity), whose objects are of the class \(found): they are left "
+        + "out where it is read. Set the entity's managedObjectClassName to \(type), or declare the property with \(found)."
+    }
+    return nil
   }
 }

@@ -8,8 +8,8 @@ protocol ConflictResolving: AnyObject {
   /// Makes an object use the store's current row, with the unsaved values that the policy keeps.
   func resolve(_ object: NSManagedObject, _ row: RowReference?, by type: NSMergePolicyType)
 
-  /// Chooses the one object that keeps the values of a constraint.
-  func resolve(_ clash: UniquenessClash, by type: NSMergePolicyType) throws
+  /// Chooses for each clash the one object that keeps the values of a constraint, in the order of the objects.
+  func resolve(_ clashes: [UniquenessClash], by type: NSMergePolicyType) throws
 
   /// The object of a row. It is made if necessary.
   func object(for row: RowReference) -> NSManagedObject

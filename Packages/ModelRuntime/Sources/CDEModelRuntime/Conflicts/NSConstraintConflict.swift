@@ -57,8 +57,11 @@ nonisolated public final class NSConstraintConflict: NSObject, @unchecked Sendab
 
   var refusal: StoreError? { resolution.refusal }
 
-  func resolve(by type: NSMergePolicyType) throws {
-    let clash = UniquenessClash(constraint: constraint, objects: conflictingObjects, stored: stored)
-    try resolution.resolve(clash, by: type)
+  /// Resolves conflicts of one save.
+  static func resolve(_ list: [NSConstraintConflict], by type: NSMergePolicyType) throws {
+    let clashes = list.map {
+      UniquenessClash(constraint: $0.constraint, objects: $0.conflictingObjects, stored: $0.stored)
+    }
+    try list.first?.resolution.resolve(clashes, by: type)
   }
 }

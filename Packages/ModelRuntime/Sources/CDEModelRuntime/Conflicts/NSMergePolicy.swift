@@ -72,7 +72,7 @@ nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
   /// - Throws: ``ManagedObjectError`` with code `.uniquenessConflict` for `.errorMergePolicyType`.
   open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
     if mergeType == .errorMergePolicyType { throw ManagedObjectError.conflict(list) }
-    for conflict in list { try conflict.resolve(by: mergeType) }
+    try NSConstraintConflict.resolve(list, by: mergeType)
   }
 }
 

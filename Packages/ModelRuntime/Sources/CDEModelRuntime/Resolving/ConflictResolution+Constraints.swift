@@ -3,23 +3,18 @@ internal import CDEStore
 // Conflicts over unique values. The result is the same as if the objects had been saved one after the other.
 extension ConflictResolution {
   /// Chooses the one object that keeps the values of a constraint.
-  func resolve(_ clash: UniquenessClash, by type: NSMergePolicyType) throws {
-    // A policy, or an earlier clash, may have removed some of the objects.
-    let objects = clash.objects.filter {
-      $0._registry === context.registry && $0.hasChanges && !$0.isMarkedDeleted
-    }
-    guard !objects.isEmpty else { return }
-    if type.storeTrumps {
-      keepOldest(objects, clash, type)
-    } else {
-      keepNewest(objects, clash, type)
-    }
+  ///
+  /// - Returns: that object; nil if none of the clash is left.
+  func resolve(_ clash: UniquenessClash, by type: NSMergePolicyType) -> NSManagedObject? {
+    let objects = clash.objects.filter(isPending)
+    guard !objects.isEmpty else { return nil }
+    return type.storeTrumps ? keepOldest(objects, clash, type) : keepNewest(objects, clash, type)
   }
 
   /// Keeps the row in the store or, without one, the first object. Later objects drop the values.
   private func keepOldest(
     _ objects: [NSManagedObject], _ clash: UniquenessClash, _ type: NSMergePolicyType
-  ) {
+  ) -> NSManagedObject {
     let known = objects.filter { !$0.isInserted }
     let survivor = clash.stored.map(object(for:)) ?? known.first ?? objects[0]
     for object in objects where object !== survivor {
@@ -29,6 +24,7 @@ extension ConflictResolution {
         giveUp(object, clash, type)
       }
     }
+    return survivor
   }
 
   private func giveUp(
@@ -53,7 +49,7 @@ extension ConflictResolution {
   /// decides. A saved object keeps its identity, and other objects with the values are deleted.
   private func keepNewest(
     _ objects: [NSManagedObject], _ clash: UniquenessClash, _ type: NSMergePolicyType
-  ) {
+  ) -> NSManagedObject {
     var new = objects.filter { $0.isInserted }
     let survivor: NSManagedObject
     if let last = objects.last(where: { !$0.isInserted }) {
@@ -79,6 +75,7 @@ extension ConflictResolution {
       replace(
         object, by: survivor, clash, values: type == .overwriteMergePolicyType ? .all : .explicit)
     }
+    return survivor
   }
 
   /// Makes a new object the object of an existing row. The object takes the row's key and version, and the
@@ -108,7 +105,7 @@ extension ConflictResolution {
     note(object, differing.subtracting(object.changedSlots))
   }
 
-  private enum Values {
+  enum GivenValues {
     /// No values. The survivor keeps its own.
     case none
     /// The values that were set on the object.
@@ -119,8 +116,8 @@ extension ConflictResolution {
 
   /// Replaces a new, unsaved object by another one. References to the new object then lead to the other
   /// object, which gets its values.
-  private func replace(
-    _ object: NSManagedObject, by survivor: NSManagedObject, _ clash: UniquenessClash, values: Values
+  func replace(
+    _ object: NSManagedObject, by survivor: NSManagedObject, _ clash: UniquenessClash, values: GivenValues
   ) {
     let given = object.changedSlots
     for info in object._binding.properties {

@@ -232,4 +232,51 @@ struct FaultingTests {
     items[2].title = "still works"
     #expect(items[2].title == "still works")
   }
+
+  @Test(
+    "Refreshing an object whose row was not read reads its relationships again", arguments: [true, false])
+  func refreshedMembers(_ isOrdered: Bool) throws {
+    let owner = entity("Owner", nil, [attribute("name", .stringAttributeType)])
+    let part = entity("Part", nil, [attribute("name", .stringAttributeType)])
+    connect(.many(owner, "parts", ordered: isOrdered), .one(part, "owner"))
+    let stack = try Stack(model: model(owner, part))
+    let (mine, theirs) = (stack.context(), stack.context())
+    let made = theirs.make("Owner", ["name": "o"])
+    theirs.make("Part", ["name": "a", "owner": made])
+    try theirs.save()
+    func names() -> [String] {
+      let parts = seen.value(forKey: "parts")
+      let members = (parts as? NSOrderedSet)?.array ?? (parts as? NSSet)?.allObjects ?? []
+      return members.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }.sorted()
+    }
+    let seen = mine.object(with: made.objectID)
+    #expect(names() == ["a"] && seen.isFault)
+    theirs.make("Part", ["name": "b", "owner": made])
+    try theirs.save()
+    #expect(names() == ["a"])
+    mine.refresh(seen, mergeChanges: true)
+    #expect(names() == ["a", "b"])
+  }
+
+  @Test("The committed members of an ordered relationship have their stored order")
+  func committedOrder() throws {
+    let owner = entity("Owner", nil, [])
+    let part = entity("Part", nil, [attribute("name", .stringAttributeType)])
+    connect(.many(owner, "parts", ordered: true), .one(part, "owner"))
+    let context = try Stack(model: model(owner, part)).context()
+    let made = context.make("Owner")
+    let parts = made.mutableOrderedSetValue(forKey: "parts")
+    for name in ["a", "b", "c"] { parts.add(context.make("Part", ["name": name])) }
+    try context.save()
+    func committed() -> [String] {
+      let members = made.committedValues(forKeys: ["parts"])["parts"] as? NSOrderedSet
+      return members?.array.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String } ?? []
+    }
+    #expect(committed() == ["a", "b", "c"])
+    parts.exchangeObject(at: 0, withObjectAt: 2)
+    #expect(committed() == ["a", "b", "c"])
+    context.rollback()
+    made.mutableOrderedSetValue(forKey: "parts").removeObject(at: 0)
+    #expect(committed() == ["a", "b", "c"])
+  }
 }

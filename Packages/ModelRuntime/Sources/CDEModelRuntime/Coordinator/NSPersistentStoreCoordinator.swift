@@ -1,4 +1,5 @@
 public import CDEManagedModel
+@_spi(CDE) internal import CDEPredicates
 @_spi(CDE) internal import CDEProfiling
 @_spi(CDE) internal import CDEStore
 public import Foundation
@@ -116,6 +117,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     let modelBinding = try usableBinding()
     let engine = try Self.engines.engine(for: description.type)
     ValueReports.setHandler { Diagnostics.reportOnce(about: $0, $1) }
+    PredicateReports.setHandler { Diagnostics.reportOnce(about: $0, $1) }
     let opened: any Store
     let covered: Set<EntityIndex>
     do {

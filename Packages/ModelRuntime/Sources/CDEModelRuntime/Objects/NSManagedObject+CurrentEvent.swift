@@ -50,11 +50,23 @@ extension NSManagedObject {
     return key.flatMap { _registry?.context?.object(entity: storedEntity(info), key: $0) }
   }
 
-  /// The members of a to-many relationship as last read or saved. Those that this context added come last in no order.
+  /// The members of a to-many relationship as last read or saved, in their stored order if it has one.
   final func committedMembers(_ info: PropertyInfo) -> [NSManagedObject] {
     let members = loadedMembers(info.slot)
     let added = members.added
-    return members.objects.filter { !added.contains($0) } + members.removed.objects.filter { !$0.isGone }
+    let removed = members.removed.objects.filter { !$0.isGone }
+    let committed = members.objects.filter { !added.contains($0) } + removed
+    guard case .toMany(true) = info.kind, changedSlots.contains(info.slot), let context = _registry?.context,
+      let stored = context.storedMembers(of: self, slot: info.slot)
+    else { return committed }
+    // The members themselves have the new order only.
+    let places = Dictionary(stored.enumerated().map { (ObjectIdentifier($1), $0) }) { first, _ in first }
+    return committed.enumerated().sorted {
+      let (left, right) = (
+        places[ObjectIdentifier($0.element)] ?? .max, places[ObjectIdentifier($1.element)] ?? .max
+      )
+      return (left, $0.offset) < (right, $1.offset)
+    }.map(\.element)
   }
 }
 

@@ -318,11 +318,13 @@ nonisolated open class NSManagedObject: NSObject {
   ///
   /// A transient property whose class computes it has the computed value, as in Core Data.
   ///
-  /// - Parameter key: the property's persistent name. An unknown one traps.
+  /// - Parameter key: the property's persistent name, or the name of a property of every managed object, such as `objectID`, `self`,
+  ///   `entity`, `isInserted`, `hasChanges` or `managedObjectContext`. An unknown one traps.
   open func value(forKey key: String) -> Any? {
     let info = _binding.property(key)
     if info == nil || info?.isTransient == true, let value = _cdComputedValue(forKey: key) { return value }
-    return info == nil ? value(forUndefinedKey: key) : propertyValue(key)
+    if info != nil { return propertyValue(key) }
+    return ownValue(forKey: key) ?? value(forUndefinedKey: key)
   }
 
   /// The value of a variable that the class computes, for key-value coding; nil for other keys. Rewritten sources override it.

@@ -45,7 +45,7 @@ extension ConflictResolution {
   /// The values of one clash, and who has them after the objects so far.
   private struct Contest {
     enum Holder {
-      case nobody
+      case vacant
       case row(RowReference)
       case object(NSManagedObject)
     }
@@ -57,7 +57,7 @@ extension ConflictResolution {
     init(_ clash: UniquenessClash) {
       constraint = clash.constraint
       values = (clash.objects.first?.snapshot(of: clash.constraint) ?? [:]) as NSDictionary
-      holder = clash.stored.map(Holder.row) ?? .nobody
+      holder = clash.stored.map(Holder.row) ?? .vacant
     }
 
     func isHeld(by object: NSManagedObject) -> Bool {
@@ -95,7 +95,7 @@ extension ConflictResolution {
       clash = UniquenessClash(constraint: contest.constraint, objects: [object], stored: row)
     case .object(let other) where other !== object && isPending(other) && contest.isHeld(by: other):
       clash = UniquenessClash(constraint: contest.constraint, objects: [other, object], stored: nil)
-    case .object, .nobody:
+    case .object, .vacant:
       contest.holder = .object(object)
       return
     }
@@ -112,13 +112,13 @@ extension ConflictResolution {
     {
       return
     }
-    contest.holder = survivor.map(Contest.Holder.object) ?? .nobody
+    contest.holder = survivor.map(Contest.Holder.object) ?? .vacant
   }
 
   /// Removes the one who has the values that an object takes.
   private func remove(_ holder: Contest.Holder, for object: NSManagedObject, _ clash: UniquenessClash) {
     switch holder {
-    case .nobody: break
+    case .vacant: break
     case .row(let row): context.delete(self.object(for: row))
     case .object(let other):
       if other.isInserted {

@@ -22,7 +22,12 @@ public final class KeySortDescriptor: NSSortDescriptor {
   }
 
   public override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
-    (try? term.compare(object1, object2)) ?? .orderedSame
+    do {
+      return try term.compare(object1, object2)
+    } catch {
+      PredicateReports.noteUnordered(self, error)
+      return .orderedSame
+    }
   }
 
   public override var comparator: Comparator {

@@ -7,7 +7,7 @@ public import Foundation
 /// This class itself is the constant predicate and the malformed one.
 ///
 /// Immutable. Unlike on Apple's platforms, a malformed format does not trap. The predicate stores the error,
-/// and `evaluate(with:)` returns false. Functions that can throw (``Foundation/NSPredicate/predicateTree()``,
+/// and `evaluate(with:)` returns false, with a note on standard error. Functions that can throw (``Foundation/NSPredicate/predicateTree()``,
 /// ``Foundation/NSPredicate/matches(_:substitutionVariables:)``, a fetch) throw it.
 public class TreePredicate: NSPredicate, NSSecureCoding {
   /// The tree, or the error of the format.
@@ -101,7 +101,12 @@ public class TreePredicate: NSPredicate, NSSecureCoding {
   }
 
   public override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
-    (try? result.get().holds(for: object, bindings ?? [:], patterns)) ?? false
+    do {
+      return try result.get().holds(for: object, bindings ?? [:], patterns)
+    } catch {
+      PredicateReports.noteFalse(self, error)
+      return false
+    }
   }
 
   /// Predicates are equal if their trees are, compounds included. Malformed ones are equal if their errors

@@ -278,8 +278,12 @@ extension NSManagedObjectContext {
   final func refreshObject(_ object: NSManagedObject, mergeChanges: Bool) {
     preconditionIsolated(object._binding.name)
     guard object._registry === registry, registry != nil, !object.isInserted else { return }
-    if mergeChanges {
-      if object.isFault { return object.forgetUnread() }
+    if mergeChanges, object.isFault {
+      object.forgetUnread()
+      // Relationships can have been read without the row.
+      guard let overlay = object._overlay else { return }
+      overlay.unloadMembers()
+    } else if mergeChanges {
       if let overlay = object._overlay { overlay.unloadMembers() }
       do {
         let source = try source()

@@ -1,3 +1,4 @@
+internal import CDEManagedModel
 internal import Foundation
 
 /// Key paths that go on behind a value: over objects, dictionaries, and collections with their operators.
@@ -14,7 +15,17 @@ enum CollectedValues {
     case let set as NSSet: return collected(set.allObjects, path) { NSSet(array: $0) }
     case let set as NSOrderedSet: return collected(set.array, path) { NSOrderedSet(array: distinct($0)) }
     case let array as [Any]: return collected(array, path) { $0 }
+    case let entity as NSEntityDescription: return self.value(of: entity, along: path)
+    case let text as String: return path == "length" ? NSNumber(value: text.utf16.count) : nil
     default: return nil
+    }
+  }
+
+  private static func value(of entity: NSEntityDescription, along path: String) -> Any? {
+    switch path {
+    case "name": entity.name
+    case "managedObjectClassName": entity.managedObjectClassName
+    default: nil
     }
   }
 

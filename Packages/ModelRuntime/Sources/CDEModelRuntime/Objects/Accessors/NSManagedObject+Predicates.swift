@@ -14,19 +14,23 @@ extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
   /// The value of a property in the form that predicates compare, with unsaved changes. Reads the row of a
   /// fault and the members of a relationship. Objects that the next save deletes are no members. `objectID`,
   /// `self` and `SELF` return the object itself, represented by its ID, and `entity` its entity, which equals exactly
-  /// that description.
+  /// that description. Keys of variables that the class computes, and of every managed object's properties such as `hasChanges`, have
+  /// the value of key-value coding. A store can't answer them.
   ///
-  /// - Throws: ``ManagedObjectError`` with code `.predicate` for a key that is no property of the entity.
+  /// - Throws: ``ManagedObjectError`` with code `.predicate` for a key that is none of these.
   public final func predicateValue(forKey key: String) throws -> PredicateValue {
     if key == "objectID" || key == "self" || key == "SELF" {
       return .constant(.object(PredicateObject(objectID)))
     }
     guard let info = _binding.property(key) else {
+      if let computed = _cdComputedValue(forKey: key) { return try PredicateValue(computed) }
       if key == "entity" { return .object(EntityReference(name: _binding.name)) }
+      if let own = ownValue(forKey: key) { return try PredicateValue(own) }
       throw ManagedObjectError(
         .predicate, "The entity \(_binding.name) has no property \"\(key)\".", entity: _binding.name,
         property: key)
     }
+    if info.isTransient, let computed = _cdComputedValue(forKey: key) { return try PredicateValue(computed) }
     switch info.kind {
     case .attribute(let type): return try predicateValue(attributeValue(info), type)
     case .composite: return try PredicateValue(attributeValue(info).any(as: .composite))

@@ -34,7 +34,8 @@ extension NSManagedObject {
     if case .text = value { shown = "\"\(shown)\"" }
     var message = "\(_binding.name).\(info.name) is \(shown), which breaks its rule \(rule.format)"
     message += " (\(objectID.uriRepresentation().absoluteString))."
-    if let warning = rule.warning { message += " \(warning)" }
+    // Written for the application's users. The error's other parts name the object, the property and the rule.
+    if let warning = rule.warning { message = warning }
     if let cause { message += " The rule can't be evaluated with it: \(cause)" }
     return ManagedObjectError(
       rule.code ?? .invalidValue, message, cause: cause, entity: _binding.name, property: info.name,

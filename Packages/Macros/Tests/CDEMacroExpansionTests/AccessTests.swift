@@ -28,7 +28,7 @@ struct AccessTests {
     let expansion = expand(type)
     #expect(expansion.messages.isEmpty)
     for member in [
-      "enum Keys: String {", "enum __CDOrdinal {", "static var __cdPropertyNames: [String] {",
+      "enum Keys: Swift.String {", "enum __CDOrdinal {", "static var __cdPropertyNames: [Swift.String] {",
       "class func fetchRequest() -> NSFetchRequest<Item> {", "convenience init(title: String) {",
       "static let __cdObservationFieldMap: CDEObservationFieldMap = __cdMakeObservationFieldMap()",
       "func __cdObservationInvalidateAllObservableKeyPaths() {",
@@ -49,7 +49,7 @@ struct AccessTests {
     let expansion = expand(type)
     #expect(expansion.messages.isEmpty)
     for member in [
-      "enum Keys: String {", "enum __CDOrdinal {", "struct __CDPaths: CDModelPaths {",
+      "enum Keys: Swift.String {", "enum __CDOrdinal {", "struct __CDPaths: CDModelPaths {",
       "static var path: __CDPaths {", "convenience init(title: String) {",
     ] {
       #expect(expansion.lines.contains("\(prefix)nonisolated \(member)"), "\(member)")
@@ -71,7 +71,7 @@ struct AccessTests {
   func limited(type: String, property: String, prefix: String) {
     let expansion = expand(type, property)
     #expect(expansion.lines.contains("\(prefix)nonisolated func addToTags(_ value: Tag) {"))
-    #expect(expansion.lines.contains("\(prefix)nonisolated var tagsCount: Int {"))
+    #expect(expansion.lines.contains("\(prefix)nonisolated var tagsCount: Swift.Int {"))
   }
 
   @Test("An initialiser is no more visible than a type that only an ignored property names")

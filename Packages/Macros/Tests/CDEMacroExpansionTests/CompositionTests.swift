@@ -28,7 +28,7 @@ struct CompositionTests {
         primitiveType: .string, isOptional: true, defaultValueExpression: nil),
           ]
 
-          nonisolated static func __cdDecodeComposition(from __cdValues: [String: Any]) -> Self? {
+          nonisolated static func __cdDecodeComposition(from __cdValues: [Swift.String: Any]) -> Self? {
             guard let latitude: Double = _cdPrimitive(__cdValues["latitude"]) else {
               return nil
             }
@@ -36,8 +36,8 @@ struct CompositionTests {
             return Self(latitude: latitude, name: name)
           }
 
-          nonisolated var __cdEncodeComposition: [String: Any] {
-            var __cdValues: [String: Any] = [:]
+          nonisolated var __cdEncodeComposition: [Swift.String: Any] {
+            var __cdValues: [Swift.String: Any] = [:]
             __cdValues["latitude"] = self.latitude
             if let __cdValue = self.name {
               __cdValues["n"] = __cdValue
@@ -45,8 +45,8 @@ struct CompositionTests {
             return __cdValues
           }
 
-          nonisolated static func __cdPredicateKey(for keyPath: AnyKeyPath, after base: AnyKeyPath?) -> String? {
-            func matches(_ field: PartialKeyPath<Self>, _ optionalField: PartialKeyPath<Self?>) -> Bool {
+          nonisolated static func __cdPredicateKey(for keyPath: Swift.AnyKeyPath, after base: Swift.AnyKeyPath?) -> Swift.String? {
+            func matches(_ field: Swift.PartialKeyPath<Self>, _ optionalField: Swift.PartialKeyPath<Self?>) -> Swift.Bool {
                   base.map { $0.appending(path: optionalField) == keyPath } ?? (keyPath == field)
             }
             if matches(\\.latitude, \\.?.latitude) {
@@ -65,7 +65,7 @@ struct CompositionTests {
         storageMethod: .default)
           }
 
-          nonisolated struct PathRoot: Sendable {
+          nonisolated struct PathRoot: Swift.Sendable {
             var latitude: CDPath<Place, Double> {
               Paths.latitude
             }
@@ -78,9 +78,9 @@ struct CompositionTests {
             PathRoot()
           }
 
-          nonisolated static let __cdFieldTable: [String: CDFieldMeta] = __cdMakeFieldTable()
+          nonisolated static let __cdFieldTable: [Swift.String: CDFieldMeta] = __cdMakeFieldTable()
 
-          private nonisolated static func __cdMakeFieldTable() -> [String: CDFieldMeta] {
+          private nonisolated static func __cdMakeFieldTable() -> [Swift.String: CDFieldMeta] {
             var table = CDFieldTableBuilder()
             table.attribute("latitude", "latitude")
             table.attribute("name", "n")
@@ -105,7 +105,7 @@ struct CompositionTests {
   func access(head: String, prefix: String) {
     let expansion = expand("private var a: Int\nprivate(set) var b: Int = 0", "\(head) Place")
     #expect(expansion.messages.isEmpty)
-    #expect(expansion.lines.contains("\(prefix)nonisolated var __cdEncodeComposition: [String: Any] {"))
+    #expect(expansion.lines.contains("\(prefix)nonisolated var __cdEncodeComposition: [Swift.String: Any] {"))
   }
 
   private func check(

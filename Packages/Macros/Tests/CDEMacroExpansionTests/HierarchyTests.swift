@@ -21,7 +21,7 @@ struct HierarchyTests {
   @Test("A final model that inherits from NSManagedObject is expanded as ever")
   func final() {
     let expansion = Expansion.model("var title: String")
-    #expect(!expansion.text.contains("Lineage") && expansion.text.contains("struct PathRoot: Sendable"))
+    #expect(!expansion.text.contains("Lineage") && expansion.text.contains("struct PathRoot: Swift.Sendable"))
   }
 
   @Test("A class that others may inherit from has a lineage to override, and an abstract entity")

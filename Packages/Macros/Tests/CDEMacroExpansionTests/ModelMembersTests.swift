@@ -32,7 +32,7 @@ struct ModelMembersTests {
             }
           }
 
-          nonisolated enum Keys: String {
+          nonisolated enum Keys: Swift.String {
             case title = "title"
           }
 
@@ -49,16 +49,16 @@ struct ModelMembersTests {
             Item.self
           }
 
-          nonisolated static var __cdPropertyNames: [String] {
+          nonisolated static var __cdPropertyNames: [Swift.String] {
             ["title", "tag"]
           }
 
-          nonisolated static var __cdSwiftNames: [String] {
+          nonisolated static var __cdSwiftNames: [Swift.String] {
             ["title", "tag"]
           }
 
-          nonisolated static func predicateKey(for keyPath: AnyKeyPath) -> String? {
-            func matches(_ candidate: PartialKeyPath<Item>) -> Bool {
+          nonisolated static func predicateKey(for keyPath: Swift.AnyKeyPath) -> Swift.String? {
+            func matches(_ candidate: Swift.PartialKeyPath<Item>) -> Swift.Bool {
               keyPath == candidate
             }
             if matches(\\.title) {
@@ -93,7 +93,7 @@ struct ModelMembersTests {
             static let tag = CDToOneRelationPath<Item, Tag>(swiftPath: ["tag"], persistentPath: ["tag"])
           }
 
-          nonisolated struct PathRoot: Sendable {
+          nonisolated struct PathRoot: Swift.Sendable {
             var title: CDPath<Item, String> {
               Paths.title
             }
@@ -106,18 +106,18 @@ struct ModelMembersTests {
             PathRoot()
           }
 
-          nonisolated static let __cdRelationshipProjectionTable: [String: CDFieldMeta] = \
+          nonisolated static let __cdRelationshipProjectionTable: [Swift.String: CDFieldMeta] = \
         __cdMakeRelationshipProjectionTable()
 
-          private nonisolated static func __cdMakeRelationshipProjectionTable() -> [String: CDFieldMeta] {
+          private nonisolated static func __cdMakeRelationshipProjectionTable() -> [Swift.String: CDFieldMeta] {
             var table = CDFieldTableBuilder()
             table.attribute("title", "title")
             return table.entries
           }
 
-          nonisolated static let __cdFieldTable: [String: CDFieldMeta] = __cdMakeFieldTable()
+          nonisolated static let __cdFieldTable: [Swift.String: CDFieldMeta] = __cdMakeFieldTable()
 
-          private nonisolated static func __cdMakeFieldTable() -> [String: CDFieldMeta] {
+          private nonisolated static func __cdMakeFieldTable() -> [Swift.String: CDFieldMeta] {
             var table = CDFieldTableBuilder(__cdRelationshipProjectionTable)
             table.toOne("tag", "tag", Tag.self)
             return table.entries
@@ -125,10 +125,10 @@ struct ModelMembersTests {
 
           @dynamicMemberLookup
           nonisolated struct __CDRelationshipNames {
-            var `tag`: Void { () }
+            var `tag`: Swift.Void { () }
             @available(*, deprecated, message: "Item has no relationship of this persistent name, but another \
         model's @Relationship names it as its inverse; correct `inverse:` there, or add the relationship to Item.")
-            subscript(dynamicMember name: String) -> Void { () }
+            subscript(dynamicMember name: Swift.String) -> Swift.Void { () }
           }
 
           private nonisolated static func __cdCheckRelationships() {
@@ -168,7 +168,7 @@ struct ModelMembersTests {
     #expect(
       expansion.contains(
         """
-        nonisolated enum Keys: String {
+        nonisolated enum Keys: Swift.String {
         case date = "z_date"
         case `default` = "default"
         }
@@ -183,7 +183,9 @@ struct ModelMembersTests {
   @Test("Without attributes there is an uninhabited key type")
   func noAttributes() {
     let expansion = Expansion.model("")
-    #expect(expansion.contains("nonisolated enum Keys: RawRepresentable {\ntypealias RawValue = String"))
+    #expect(
+      expansion.contains("nonisolated enum Keys: Swift.RawRepresentable {\ntypealias RawValue = Swift.String")
+    )
     #expect(expansion.text.contains("attributes: [], relationships: [], uniquenessConstraints: []"))
   }
 
@@ -260,7 +262,7 @@ struct ModelMembersTests {
     ).text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     #expect(
       text.contains(
-        "override class var _cdValidatedKeys: [String] { super._cdValidatedKeys + [\"title_\", \"other\", \"Other\"] }"
+        "override class var _cdValidatedKeys: [Swift.String] { super._cdValidatedKeys + [\"title_\", \"other\", \"Other\"] }"
       ),
       "\(text)")
     #expect(text.contains("case \"title_\": try validateTitle(value)"), "\(text)")
@@ -324,13 +326,13 @@ struct ModelMembersTests {
       @Relationship(inverse: "item", deleteRule: .cascade) var notes: Array<Note>
       """)
     for part in [
-      "var tagsCount: Int {\n_cdToManyCount(Item.__CDOrdinal.tags)",
+      "var tagsCount: Swift.Int {\n_cdToManyCount(Item.__CDOrdinal.tags)",
       "func addToTags(_ value: Tag) {\n_cdAdd(Item.__CDOrdinal.tags, value)",
-      "func addToTags(_ values: Set<Tag>) {\n_cdAdd(Item.__CDOrdinal.tags, contentsOf: values)",
+      "func addToTags(_ values: Swift.Set<Tag>) {\n_cdAdd(Item.__CDOrdinal.tags, contentsOf: values)",
       "func removeFromTags(_ value: Tag) {\n_cdRemove(Item.__CDOrdinal.tags, value)",
-      "func removeFromTags(_ values: Set<Tag>) {\n_cdRemove(Item.__CDOrdinal.tags, contentsOf: values)",
+      "func removeFromTags(_ values: Swift.Set<Tag>) {\n_cdRemove(Item.__CDOrdinal.tags, contentsOf: values)",
       "func addToNotes(_ values: [Note]) {\n_cdAdd(Item.__CDOrdinal.notes, contentsOf: values)",
-      "func insertIntoNotes(_ value: Note, at index: Int) {\n"
+      "func insertIntoNotes(_ value: Note, at index: Swift.Int) {\n"
         + "_cdInsert(Item.__CDOrdinal.notes, value, at: index)",
     ] {
       #expect(expansion.contains("nonisolated \(part)\n}"), "\(part)")
@@ -352,6 +354,6 @@ struct ModelMembersTests {
       var both: [Int] { get { [] } set {} }
       """)
     #expect(expansion.messages.isEmpty)
-    #expect(expansion.contains("nonisolated static var __cdPropertyNames: [String] {\n[]\n}"))
+    #expect(expansion.contains("nonisolated static var __cdPropertyNames: [Swift.String] {\n[]\n}"))
   }
 }

@@ -28,7 +28,7 @@ struct ObservedModelTests {
     #expect(
       expansion.contains(
         """
-        nonisolated var tagsCount: Int {
+        nonisolated var tagsCount: Swift.Int {
           __cdAccess(\\Item.tagsCount)
           return _cdToManyCount(Item.__CDOrdinal.tags)
         }
@@ -40,7 +40,7 @@ struct ObservedModelTests {
     #expect(
       expansion.contains(
         """
-        var fields: [String: CDEObservationFieldSet] = [:]
+        var fields: [Swift.String: CDEObservationFieldSet] = [:]
         fields["title"] = CDEObservationFieldSet(rawValues: [0])
         fields["t"] = CDEObservationFieldSet(rawValues: [2])
         return CDEObservationFieldMap(fieldsByCoreDataKey: fields)

@@ -31,7 +31,7 @@ struct PathMembersTests {
     #expect(
       expansion.contains(
         """
-        nonisolated struct PathRoot: Sendable {
+        nonisolated struct PathRoot: Swift.Sendable {
         var title: CDPath<Item, String> {
         Paths.title
         }
@@ -40,7 +40,7 @@ struct PathMembersTests {
     #expect(
       expansion.contains(
         """
-        private nonisolated static func __cdMakeRelationshipProjectionTable() -> [String: CDFieldMeta] {
+        private nonisolated static func __cdMakeRelationshipProjectionTable() -> [Swift.String: CDFieldMeta] {
         var table = CDFieldTableBuilder()
         table.attribute("title", "name")
         table.attribute("draft", "draft", isStored: false)
@@ -50,7 +50,7 @@ struct PathMembersTests {
     #expect(
       expansion.contains(
         """
-        private nonisolated static func __cdMakeFieldTable() -> [String: CDFieldMeta] {
+        private nonisolated static func __cdMakeFieldTable() -> [Swift.String: CDFieldMeta] {
         var table = CDFieldTableBuilder(__cdRelationshipProjectionTable)
         table.toOne("group", "g", Group.self)
         table.toMany("tags", "tags", Tag.self)
@@ -103,7 +103,7 @@ struct PathMembersTests {
     for part in [
       "public nonisolated enum Paths {", "public static let title = CDPath<Item, String>",
       "\n    static let count = CDPath<Item, Int>", "fileprivate static let note = CDPath<Item, String?>",
-      "public static let seen = CDPath<Item, Bool>", "public nonisolated struct PathRoot: Sendable {",
+      "public static let seen = CDPath<Item, Bool>", "public nonisolated struct PathRoot: Swift.Sendable {",
       "public nonisolated static var path: PathRoot {", "public nonisolated static let __cdFieldTable",
       "table.attribute(\"secret\", \"secret\")",
     ] {
@@ -130,7 +130,8 @@ struct PathMembersTests {
   @Test("The properties' names stand beside their persistent ones")
   func names() {
     let expansion = Expansion.model("@Attribute(persistentName: \"b\") var a: Int = 0\nvar c: Int = 0")
-    #expect(expansion.contains("nonisolated static var __cdPropertyNames: [String] {\n[\"b\", \"c\"]\n}"))
-    #expect(expansion.contains("nonisolated static var __cdSwiftNames: [String] {\n[\"a\", \"c\"]\n}"))
+    #expect(
+      expansion.contains("nonisolated static var __cdPropertyNames: [Swift.String] {\n[\"b\", \"c\"]\n}"))
+    #expect(expansion.contains("nonisolated static var __cdSwiftNames: [Swift.String] {\n[\"a\", \"c\"]\n}"))
   }
 }

@@ -85,7 +85,8 @@ struct StorageTests {
   func rawSchema() {
     let expansion = Expansion.model("@Attribute(storageMethod: .raw) var a: Status? = .draft")
     #expect(
-      expansion.text.contains("storage: .raw(backingTypeName: String(describing: Status.RawValue.self))"))
+      expansion.text.contains(
+        "storage: .raw(backingTypeName: Swift.String(describing: Status.RawValue.self))"))
     #expect(expansion.text.contains("defaultRawValue: CDRuntimeRawValue(.draft as Status?)"))
     let required = Expansion.model("@Attribute(storageMethod: .raw) var a: Status = .none")
     #expect(required.text.contains("defaultRawValue: CDRuntimeRawValue(.none as Status)"))

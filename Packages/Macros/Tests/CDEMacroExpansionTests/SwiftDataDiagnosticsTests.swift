@@ -184,11 +184,11 @@ struct SwiftDataDiagnosticsTests {
         defer { _a.isObserved = false }
         let oldValue = _$backing.get(self, _$Ordinal.a, \\Trip.a)
         let next = newValue
-        ({ () -> Void in
+        ({ () -> Swift.Void in
         b = next
         })()
         _$backing.set(self, _$Ordinal.a, \\Trip.a, newValue)
-        ({ () -> Void in
+        ({ () -> Swift.Void in
         b = oldValue + self.a
         })()
         """), "\(expansion.text)")

@@ -26,7 +26,8 @@ struct SwiftDataModelTests {
         set { _$backing.set(self, _$Ordinal.title, \\Trip.title, newValue) }
         """), "\(expansion.text)")
     #expect(
-      expansion.contains("static var title: Int { 0 }\nstatic var days: Int { 1 }"), "\(expansion.text)")
+      expansion.contains("static var title: Swift.Int { 0 }\nstatic var days: Swift.Int { 1 }"),
+      "\(expansion.text)")
     #expect(expansion.text.contains("extension Trip: nonisolated CDESwiftData.PersistentModel {"))
   }
 
@@ -113,7 +114,7 @@ struct SwiftDataModelTests {
       }
       """, inherits: true)
     #expect(expansion.messages.isEmpty)
-    #expect(expansion.text.contains("static var budget: Int { Trip._$propertyCount + 0 }"))
+    #expect(expansion.text.contains("static var budget: Swift.Int { Trip._$propertyCount + 0 }"))
     #expect(expansion.text.contains("override class nonisolated var schemaMetadata"))
     #expect(expansion.text.contains("required nonisolated init(_$object object: CDESwiftData._ModelObject)"))
     #expect(expansion.text.contains("super.init(_$object: object)"))

@@ -40,7 +40,7 @@ struct CompositionMembers {
     }
     let arguments = fields.map { "\($0.identifier): \($0.identifier)" }
     return """
-      \(raw: access)nonisolated static func __cdDecodeComposition(from __cdValues: [String: Any]) -> Self? {
+      \(raw: access)nonisolated static func __cdDecodeComposition(from __cdValues: [Swift.String: Any]) -> Self? {
         \(raw: reads.joined(separator: "\n  "))
         return Self(\(raw: arguments.joined(separator: ", ")))
       }
@@ -55,8 +55,8 @@ struct CompositionMembers {
         : "\(key) = self.\(field.identifier)"
     }
     return """
-      \(raw: access)nonisolated var __cdEncodeComposition: [String: Any] {
-        var __cdValues: [String: Any] = [:]
+      \(raw: access)nonisolated var __cdEncodeComposition: [Swift.String: Any] {
+        var __cdValues: [Swift.String: Any] = [:]
         \(raw: writes.joined(separator: "\n  "))
         return __cdValues
       }
@@ -73,8 +73,8 @@ struct CompositionMembers {
       """
     }
     return """
-      \(raw: access)nonisolated static func __cdPredicateKey(for keyPath: AnyKeyPath, after base: AnyKeyPath?) -> String? {
-        func matches(_ field: PartialKeyPath<Self>, _ optionalField: PartialKeyPath<Self?>) -> Bool {
+      \(raw: access)nonisolated static func __cdPredicateKey(for keyPath: Swift.AnyKeyPath, after base: Swift.AnyKeyPath?) -> Swift.String? {
+        func matches(_ field: Swift.PartialKeyPath<Self>, _ optionalField: Swift.PartialKeyPath<Self?>) -> Swift.Bool {
           base.map { $0.appending(path: optionalField) == keyPath } ?? (keyPath == field)
         }
         \(raw: tests.joined(separator: "\n  "))

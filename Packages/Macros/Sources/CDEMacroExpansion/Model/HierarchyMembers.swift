@@ -59,7 +59,7 @@ struct HierarchyMembers {
       model.properties.isEmpty ? [] : PredicateKeyTests(model: model, root: "__Root").statements
     return """
       @_nonoverride \(raw: access)nonisolated static func __cdPredicateKey<__Root: \(raw: name)>(\
-      for keyPath: AnyKeyPath, root: __Root.Type) -> String? {
+      for keyPath: Swift.AnyKeyPath, root: __Root.Type) -> Swift.String? {
         \(raw: (tests + ["return \(parent)"]).joined(separator: "\n  "))
       }
       """

@@ -14,14 +14,14 @@ struct InverseCheck {
 
   var names: [DeclSyntax] {
     if model.isInHierarchy { return inheritedNames }
-    let members = model.relationships.map { "\(access)var \(escaped($0.persistentName)): Void { () }" }
+    let members = model.relationships.map { "\(access)var \(escaped($0.persistentName)): Swift.Void { () }" }
     return [
       """
       @dynamicMemberLookup
       \(raw: access)nonisolated struct __CDRelationshipNames {
         \(raw: members.joined(separator: "\n  "))
         @available(*, deprecated, message: \(raw: message.quoted))
-        \(raw: access)subscript(dynamicMember name: String) -> Void { () }
+        \(raw: access)subscript(dynamicMember name: Swift.String) -> Swift.Void { () }
       }
       """
     ]
@@ -30,7 +30,7 @@ struct InverseCheck {
   /// A class instead of a struct, so that the names of a parent are names of its children.
   private var inheritedNames: [DeclSyntax] {
     var members = model.relationships.map {
-      "\(access)final var \(escaped($0.persistentName)): Void { () }"
+      "\(access)final var \(escaped($0.persistentName)): Swift.Void { () }"
     }
     var parent = ""
     var attribute = ""
@@ -41,7 +41,7 @@ struct InverseCheck {
       members += [
         "\(access)init() {}",
         "@available(*, deprecated, message: \(message.quoted))\n  "
-          + "\(access)final subscript(dynamicMember name: String) -> Void { () }",
+          + "\(access)final subscript(dynamicMember name: Swift.String) -> Swift.Void { () }",
       ]
     }
     return [

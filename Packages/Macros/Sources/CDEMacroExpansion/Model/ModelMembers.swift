@@ -36,12 +36,12 @@ struct ModelMembers {
     let attributes = model.attributes
     guard !attributes.isEmpty else {
       return """
-        \(raw: access)nonisolated enum Keys: RawRepresentable {
-          \(raw: access)typealias RawValue = String
-          \(raw: access)init?(rawValue: String) {
+        \(raw: access)nonisolated enum Keys: Swift.RawRepresentable {
+          \(raw: access)typealias RawValue = Swift.String
+          \(raw: access)init?(rawValue: Swift.String) {
             return nil
           }
-          \(raw: access)var rawValue: String {
+          \(raw: access)var rawValue: Swift.String {
             switch self {
             }
           }
@@ -50,7 +50,7 @@ struct ModelMembers {
     }
     let cases = attributes.map { "case \($0.identifier) = \($0.persistentName.quoted)" }
     return """
-      \(raw: access)nonisolated enum Keys: String {
+      \(raw: access)nonisolated enum Keys: Swift.String {
         \(raw: cases.joined(separator: "\n  "))
       }
       """
@@ -87,7 +87,7 @@ struct ModelMembers {
 
   private func list(_ name: String, _ names: [String]) -> DeclSyntax {
     """
-    \(raw: access)nonisolated static var \(raw: name): [String] {
+    \(raw: access)nonisolated static var \(raw: name): [Swift.String] {
       [\(raw: names.map(\.quoted).joined(separator: ", "))]
     }
     """
@@ -97,13 +97,13 @@ struct ModelMembers {
     let tests = PredicateKeyTests(model: model, root: model.name)
     guard !model.properties.isEmpty else {
       return """
-        \(raw: access)nonisolated static func predicateKey(for keyPath: AnyKeyPath) -> String? {
+        \(raw: access)nonisolated static func predicateKey(for keyPath: Swift.AnyKeyPath) -> Swift.String? {
           nil
         }
         """
     }
     return """
-      \(raw: access)nonisolated static func predicateKey(for keyPath: AnyKeyPath) -> String? {
+      \(raw: access)nonisolated static func predicateKey(for keyPath: Swift.AnyKeyPath) -> Swift.String? {
         \(raw: tests.statements.joined(separator: "\n  "))
         return nil
       }

@@ -25,7 +25,8 @@ struct ObservedMembers {
   private var recordAccess: DeclSyntax {
     """
     @inline(__always)
-    private nonisolated func __cdAccess<Value>(_ keyPath: @autoclosure () -> KeyPath<\(raw: name), Value>) {
+    private nonisolated func __cdAccess<__Value>(\
+    _ keyPath: @autoclosure () -> Swift.KeyPath<\(raw: name), __Value>) {
       if let registrar = _cdTrackingRegistrar() {
         registrar.access(self, keyPath: keyPath())
       }
@@ -54,7 +55,7 @@ struct ObservedMembers {
     }
     return """
       private nonisolated static func __cdMakeObservationFieldMap() -> CDEObservationFieldMap {
-        var fields: [String: CDEObservationFieldSet] = [:]
+        var fields: [Swift.String: CDEObservationFieldSet] = [:]
         \(raw: entries.joined(separator: "\n  "))
         return CDEObservationFieldMap(fieldsByCoreDataKey: fields)
       }
@@ -62,11 +63,11 @@ struct ObservedMembers {
   }
 
   private var swiftPaths: DeclSyntax {
-    collector("__cdObservationSwiftPaths", element: "String") { $0.quoted }
+    collector("__cdObservationSwiftPaths", element: "Swift.String") { $0.quoted }
   }
 
   private var keyPaths: DeclSyntax {
-    collector("__cdObservationKeyPaths", element: "PartialKeyPath<\(name)>") { "\\.\($0)" }
+    collector("__cdObservationKeyPaths", element: "Swift.PartialKeyPath<\(name)>") { "\\.\($0)" }
   }
 
   private func collector(

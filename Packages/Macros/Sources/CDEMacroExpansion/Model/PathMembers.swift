@@ -62,7 +62,7 @@ struct PathMembers {
     }
     if let hierarchy { return inheritedRoot(hierarchy, members) }
     return """
-      \(raw: prefix)nonisolated struct PathRoot: Sendable {
+      \(raw: prefix)nonisolated struct PathRoot: Swift.Sendable {
         \(raw: members.joined(separator: "\n  "))
       }
       """
@@ -124,10 +124,10 @@ struct PathMembers {
       : ["var table = CDFieldTableBuilder(\(start))"] + statements + ["return table.entries"]
     return [
       """
-      \(raw: prefix)nonisolated static let \(raw: name): [String: CDFieldMeta] = \(raw: maker)()
+      \(raw: prefix)nonisolated static let \(raw: name): [Swift.String: CDFieldMeta] = \(raw: maker)()
       """,
       """
-      private nonisolated static func \(raw: maker)() -> [String: CDFieldMeta] {
+      private nonisolated static func \(raw: maker)() -> [Swift.String: CDFieldMeta] {
         \(raw: body.joined(separator: "\n  "))
       }
       """,

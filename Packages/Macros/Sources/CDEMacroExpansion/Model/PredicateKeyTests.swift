@@ -8,7 +8,7 @@ struct PredicateKeyTests {
     // One function with one type, so that each key path is checked by itself and at once.
     [
       """
-      func matches(_ candidate: PartialKeyPath<\(root)>) -> Bool {
+      func matches(_ candidate: Swift.PartialKeyPath<\(root)>) -> Swift.Bool {
           keyPath == candidate
         }
       """

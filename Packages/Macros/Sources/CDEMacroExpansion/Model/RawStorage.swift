@@ -27,7 +27,7 @@ struct RawStorage: AttributeStorage {
   }
 
   // The raw type's name is known to the type checker only.
-  var schema: String { ".raw(backingTypeName: String(describing: \(type).RawValue.self))" }
+  var schema: String { ".raw(backingTypeName: Swift.String(describing: \(type).RawValue.self))" }
 
   var defaultRawValue: String? {
     // Not as an optional unless it is one: `.none` may be a case.

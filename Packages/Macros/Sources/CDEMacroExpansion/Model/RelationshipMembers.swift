@@ -17,7 +17,11 @@ struct RelationshipMembers {
       members.append(count)
     }
     let collection: String
-    if case .toManyArray = property.kind { collection = "[\(target)]" } else { collection = "Set<\(target)>" }
+    if case .toManyArray = property.kind {
+      collection = "[\(target)]"
+    } else {
+      collection = "Swift.Set<\(target)>"
+    }
     members += [
       helper("addTo\(name)(_ value: \(target))", "_cdAdd(\(ordinal), value)"),
       helper("addTo\(name)(_ values: \(collection))", "_cdAdd(\(ordinal), contentsOf: values)"),
@@ -27,7 +31,7 @@ struct RelationshipMembers {
     if case .toManyArray = property.kind {
       members.append(
         helper(
-          "insertInto\(name)(_ value: \(target), at index: Int)",
+          "insertInto\(name)(_ value: \(target), at index: Swift.Int)",
           "_cdInsert(\(ordinal), value, at: index)"))
     }
     return members
@@ -36,7 +40,7 @@ struct RelationshipMembers {
   private var count: DeclSyntax {
     let path = model.options.isObserved ? "\(model.name).\(property.countName)" : nil
     return """
-      \(raw: access)nonisolated var \(raw: property.countName): Int {
+      \(raw: access)nonisolated var \(raw: property.countName): Swift.Int {
         \(raw: ModelProperty.getterBody("_cdToManyCount(\(ordinal))", observing: path))
       }
       """

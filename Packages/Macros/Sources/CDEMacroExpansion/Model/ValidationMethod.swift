@@ -47,13 +47,13 @@ struct ValidationMethod {
     }
     return [
       """
-      \(raw: access)nonisolated override class var _cdValidatedKeys: [String] {
+      \(raw: access)nonisolated override class var _cdValidatedKeys: [Swift.String] {
         super._cdValidatedKeys + [\(raw: keys)]
       }
       """,
       """
       \(raw: access)nonisolated override func _cdValidate(\
-      _ value: UnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
+      _ value: Swift.UnsafeMutablePointer<Swift.AnyObject?>, forKey key: Swift.String) throws {
         switch key {
         \(raw: cases.joined(separator: "\n  "))
         default:

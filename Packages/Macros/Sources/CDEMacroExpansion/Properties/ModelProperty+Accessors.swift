@@ -89,7 +89,7 @@ extension ModelProperty {
         """
         @available(*, unavailable, message: \(raw: refusal.quoted))
         set {
-          fatalError(\(raw: refusal.quoted))
+          Swift.fatalError(\(raw: refusal.quoted))
         }
         """,
       ]

@@ -94,6 +94,6 @@ enum PropertyMarker {
   /// Accessors of a declaration that has been diagnosed. Without any, the compiler would report their
   /// absence as a second error.
   static var placeholders: [AccessorDeclSyntax] {
-    ["get {\n  fatalError()\n}", "set {\n}"]
+    ["get {\n  Swift.fatalError()\n}", "set {\n}"]
   }
 }

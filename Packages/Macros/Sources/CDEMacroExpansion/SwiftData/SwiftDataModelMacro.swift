@@ -94,7 +94,7 @@ struct SwiftDataMembers {
   private var ordinals: DeclSyntax {
     let base = model.parent.map { "\($0)._$propertyCount + " } ?? ""
     let cases = model.properties.enumerated().map { index, property in
-      "static var \(property.identifier.text): Int { \(base)\(index) }"
+      "static var \(property.identifier.text): Swift.Int { \(base)\(index) }"
     }
     return """
       private nonisolated enum _$Ordinal {
@@ -133,7 +133,7 @@ struct SwiftDataMembers {
 
   private var paths: DeclSyntax {
     """
-    \(raw: overridable()) nonisolated func _$propertyPaths() -> [AnyKeyPath] {
+    \(raw: overridable()) nonisolated func _$propertyPaths() -> [Swift.AnyKeyPath] {
       _$paths(of: \(raw: name).self)
     }
     """
@@ -141,11 +141,11 @@ struct SwiftDataMembers {
 
   /// Key paths differ by the class that they start from, so a class that inherits asks for its own.
   private var ownPaths: DeclSyntax {
-    let own = model.properties.map { "\\M.\($0.identifier.text)" }.joined(separator: ", ")
+    let own = model.properties.map { "\\__M.\($0.identifier.text)" }.joined(separator: ", ")
     let inherited =
       model.parent.map { "\($0)._$paths(of: type) + " } ?? ""
     return """
-      \(raw: model.access)nonisolated static func _$paths<M: \(raw: name)>(of type: M.Type) -> [AnyKeyPath] {
+      \(raw: model.access)nonisolated static func _$paths<__M: \(raw: name)>(of type: __M.Type) -> [Swift.AnyKeyPath] {
         \(raw: inherited)[\(raw: own)]
       }
       """
@@ -153,7 +153,7 @@ struct SwiftDataMembers {
 
   /// The number of properties, those of the parents included.
   private var count: DeclSyntax {
-    "\(raw: overridable()) nonisolated var _$propertyCount: Int { \(raw: countText) }"
+    "\(raw: overridable()) nonisolated var _$propertyCount: Swift.Int { \(raw: countText) }"
   }
 
   private var countText: String {
@@ -211,8 +211,8 @@ struct SwiftDataMembers {
     }
     let body = hasOwn ? "one == other" : "_$equality.compare(one, other) { $0 == $1 }"
     let witness: DeclSyntax = """
-      @_implements(Equatable, ==(_:_:))
-      \(raw: model.access)nonisolated static func _$isEqual(_ one: \(raw: name), _ other: \(raw: name)) -> Bool {
+      @_implements(Swift.Equatable, ==(_:_:))
+      \(raw: model.access)nonisolated static func _$isEqual(_ one: \(raw: name), _ other: \(raw: name)) -> Swift.Bool {
         \(raw: body)
       }
       """

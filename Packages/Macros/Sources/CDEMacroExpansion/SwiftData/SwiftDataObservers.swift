@@ -43,7 +43,7 @@ struct SwiftDataObservers {
   /// A closure, so that a `return` leaves the observer alone.
   private func call(_ observer: AccessorDeclSyntax, of name: String) -> String {
     guard let statements = observer.body?.statements else { return "" }
-    return "({ () -> Void in\n\(SelfWriter(name).rewrite(statements).description)\n})()"
+    return "({ () -> Swift.Void in\n\(SelfWriter(name).rewrite(statements).description)\n})()"
   }
 }
 

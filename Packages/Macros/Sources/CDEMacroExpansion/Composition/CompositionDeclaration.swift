@@ -42,6 +42,11 @@ struct CompositionDeclaration {
     access = AccessLevel(of: type)
     var fields: [Field] = []
     var found: [Diagnostic] = []
+    if let problem = ReservedName.problem(
+      type.name, in: ReservedName.ofCompositions, what: "composition", remedy: "name the structure otherwise."
+    ) {
+      found.append(problem)
+    }
     for item in type.memberBlock.members {
       if let variable = item.decl.as(VariableDeclSyntax.self) {
         Self.read(variable, into: &fields, &found)
@@ -61,6 +66,13 @@ struct CompositionDeclaration {
           "@Composition needs at least one field, such as `var latitude: Double`."))
     }
     found += Self.nameClashes(fields)
+    found += fields.compactMap { field in
+      field.declaration.bindings.first.flatMap {
+        ReservedName.problem(
+          ofProperty: field.name, at: $0.pattern,
+          keeping: "`@CompositionField(persistentName: \(field.persistentName.quoted))`")
+      }
+    }
     if found.isEmpty, let missing = Self.missingInitializer(type, fields) { found.append(missing) }
     diagnostics += found
     if !found.isEmpty { return nil }

@@ -56,6 +56,10 @@ struct ModelDeclaration {
       diagnostics.append(ModelDeclaration.isGeneric(generics))
       return nil
     }
+    if let refusal = type.modelRefusal {
+      diagnostics.append(refusal)
+      return nil
+    }
     name = type.name.text
     access = AccessLevel(of: type)
     options = ModelOptions(marker, diagnostics: &diagnostics)
@@ -165,12 +169,16 @@ struct ModelDeclaration {
   ]
 
   private static func reservedName(_ property: ModelProperty) -> Diagnostic? {
-    guard reservedNames.contains(property.name), let pattern = property.declaration.bindings.first?.pattern
-    else { return nil }
+    guard let pattern = property.declaration.bindings.first?.pattern else { return nil }
+    let keeping = "`persistentName: \(property.persistentName.quoted)`"
+    if let problem = ReservedName.problem(ofProperty: property.name, at: pattern, keeping: keeping) {
+      return problem
+    }
+    guard reservedNames.contains(property.name) else { return nil }
     return .make(
       "reservedName", at: pattern,
       "`\(property.name)` is a member of every managed object; name the property otherwise, and keep the "
-        + "stored name with `persistentName: \(property.persistentName.quoted)`.")
+        + "stored name with \(keeping).")
   }
 
   private static func missingValue(_ member: Member) -> Diagnostic? {

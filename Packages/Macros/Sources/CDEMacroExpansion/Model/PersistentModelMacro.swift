@@ -58,6 +58,7 @@ extension PersistentModelMacro: ExtensionMacro {
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
     guard ModelDeclaration.accepts(declaration),
+      declaration.as(ClassDeclSyntax.self)?.modelRefusal == nil,
       HiddenType.diagnose(declaration, macro: "PersistentModel", in: context) == nil
     else { return [] }
     var ignored: [Diagnostic] = []

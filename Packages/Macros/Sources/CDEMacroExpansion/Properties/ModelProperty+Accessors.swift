@@ -6,6 +6,8 @@ struct AccessorSite {
   let className: String
   let isModel: Bool
   let isObserved: Bool
+  /// Whether the class gets no members, so that accessors have nothing to call.
+  let isRefused: Bool
 
   /// Nil when the property does not stand directly in a class.
   init?(_ context: some MacroExpansionContext) {
@@ -13,6 +15,7 @@ struct AccessorSite {
     className = type.name.text
     let marker = type.attributes.first(named: "PersistentModel")
     isModel = marker != nil
+    isRefused = isModel && type.modelRefusal != nil
     isObserved =
       marker?.argument("observation")?.caseName(of: "PersistentModelObservationMode") == "mainActor"
   }
@@ -23,6 +26,7 @@ extension ModelProperty {
 
   /// The getter, and the setter where there is one.
   func accessors(at site: AccessorSite) -> [AccessorDeclSyntax] {
+    if site.isRefused { return PropertyMarker.placeholders }
     guard site.isModel else { return keyValueAccessors }
     let ordinal = self.ordinal(in: site.className)
     let value: String

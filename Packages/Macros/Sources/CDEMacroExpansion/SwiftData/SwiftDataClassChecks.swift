@@ -6,11 +6,26 @@ struct SwiftDataClassChecks {
   let model: SwiftDataModel
 
   var problems: [Diagnostic] {
-    model.properties.flatMap { SwiftDataOptionChecks(property: $0).problems } + untyped + originalNames
+    model.properties.flatMap { SwiftDataOptionChecks(property: $0).problems } + names + untyped
+      + originalNames
       + constraints + foreignAttributes
   }
 
   // MARK: Properties
+
+  private var names: [Diagnostic] {
+    let ofClass = ReservedName.problem(
+      model.declaration.name, in: ReservedName.ofSwiftDataModels, what: "model",
+      remedy: "name the class otherwise.")
+    return [ofClass].compactMap { $0 }
+      + model.properties.compactMap { property in
+        property.variable.bindings.first.flatMap {
+          ReservedName.problem(
+            ofProperty: property.name, at: $0.pattern,
+            keeping: "`@Attribute(originalName: \(property.name.quoted))`")
+        }
+      }
+  }
 
   /// The compiler needs a type or a value, and says so at the generated code only.
   private var untyped: [Diagnostic] {

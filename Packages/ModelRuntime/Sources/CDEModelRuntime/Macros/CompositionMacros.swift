@@ -4,7 +4,11 @@ internal import CDEManagedModel
 ///
 /// The struct's stored properties must be `var`s of primitive types or their optionals. Decoding calls its
 /// memberwise initialiser. A stored value without a field that is not optional is decoded as nil.
-@attached(member, names: arbitrary)
+@attached(
+  member, names: named(__cdRuntimeCompositionFields), named(__cdDecodeComposition),
+  named(__cdEncodeComposition),
+  named(__cdPredicateKey), named(Paths), named(PathRoot), named(path), named(__cdFieldTable),
+  named(__cdMakeFieldTable))
 @attached(
   extension, conformances: CDCompositionValueCodable, CoreDataPathDSLProviding,
   CDRuntimeCompositionSchemaProviding)

@@ -33,6 +33,7 @@ extension SQLiteStore {
   @_spi(CDE) public static func makeFile(
     at path: String, from copy: StoreCopy, modelCache: [UInt8]?
   ) throws(StoreError) {
+    let path = try FileSystem(named: nil).resolved(path)
     let values = (ExternalStorage.folder(ofStoreAt: path) as NSString).deletingLastPathComponent
     if let taken = [path, values].first(where: { FileManager.default.fileExists(atPath: $0) }) {
       throw StoreError(.cannotOpen, "\(taken) exists. Copy to another place, or delete it first.")

@@ -20,6 +20,7 @@ extension SQLiteStore {
   @_spi(CDE) public static func metadata(
     ofFileAt path: String
   ) throws(StoreError) -> (identifier: String, metadata: StoreMetadata) {
+    let path = try FileSystem(named: nil).resolved(path)
     let configuration = Configuration(location: .file(path: path), busyTimeout: .seconds(5))
     return try MetadataTable.read(StoreInspection.connect(path, configuration), allowsLoss: true)
   }
@@ -42,6 +43,7 @@ extension SQLiteStore {
   @_spi(CDE) public static func setMetadata(
     _ metadata: StoreMetadata, ofFileAt path: String
   ) throws(StoreError) {
+    let path = try FileSystem(named: nil).resolved(path)
     let connection = try Connection(
       uri: "file:\(StoreURI.escaped(path))?mode=rw", flags: SQLITE_OPEN_READWRITE, busyTimeout: 5_000)
     try connection.inWriteTransaction { () throws(StoreError) in
@@ -56,6 +58,8 @@ extension SQLiteStore {
   ///
   /// - Throws: ``StoreError``, also for a destination that exists.
   @_spi(CDE) public static func copyFile(at path: String, to destination: String) throws(StoreError) {
+    let files = try FileSystem(named: nil)
+    let (path, destination) = (try files.resolved(path), try files.resolved(destination))
     let (old, new) = (
       ExternalStorage.folder(ofStoreAt: path), ExternalStorage.folder(ofStoreAt: destination)
     )
@@ -104,6 +108,7 @@ extension SQLiteStore {
   ///
   /// - Throws: ``StoreError``, also for a file with content, which does not change.
   @_spi(CDE) public func copy(to path: String) throws(StoreError) {
+    let path = try FileSystem(named: nil).resolved(path)
     // Without the name of a file system the copy of a store in memory would also be in memory.
     let vfs = sqlite3_vfs_find(nil).map { String(cString: $0.pointee.zName) } ?? ""
     let uri = "file:\(StoreURI.escaped(path))?vfs=\(StoreURI.escaped(vfs))"
@@ -156,7 +161,7 @@ extension SQLiteStore {
   @discardableResult
   public func removeUnneededExternalValues() throws(StoreError) -> Int {
     try requireWritable()
-    guard let externals, case .file(let path) = configuration.location else { return 0 }
+    guard let externals, let path else { return 0 }
     return try pool.write(.upkeep) { (connection) throws(StoreError) in
       try ExternalSweep(externals: externals, storePath: path).run(on: connection)
     }

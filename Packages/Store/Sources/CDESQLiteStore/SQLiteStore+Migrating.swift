@@ -1,6 +1,16 @@
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
+  /// The path of the file that a configuration names: absolute, with all symbolic links followed. The file need not exist.
+  ///
+  /// - Returns: nil for a store in memory.
+  /// - Throws: `.cannotOpen` if there can be no file: the links lead to themselves, the path leads through a file, or it has more bytes
+  ///   than SQLite opens.
+  @_spi(CDE) public static func path(of configuration: Configuration) throws(StoreError) -> String? {
+    guard case .file(let path) = configuration.location else { return nil }
+    return try FileSystem(named: configuration.vfs).resolved(path)
+  }
+
   /// Reads what is in a file that is not opened as a store. Neither the file nor its folder changes.
   ///
   /// - Parameter configuration: the location, the file system and the busy timeout. The rest is not read.

@@ -41,6 +41,8 @@ extension SQLiteStore {
     fileAt path: String, to destination: String, schema: ResolvedSchema, entities: Set<EntityIndex>?,
     modelCache: [UInt8]?
   ) throws(StoreError) -> SalvageReport {
+    let files = try FileSystem(named: nil)
+    let (path, destination) = (try files.resolved(path), try files.resolved(destination))
     let folder = ExternalStorage.folder(ofStoreAt: destination)
     let support = (folder as NSString).deletingLastPathComponent
     for place in [destination, support] where FileManager.default.fileExists(atPath: place) {
@@ -48,7 +50,7 @@ extension SQLiteStore {
     }
     let held = entities ?? Set(schema.entities.indices)
     var salvage = try StoreSalvage(
-      path: path, destination: destination, schema: schema, held: held, files: FileSystem(named: nil))
+      path: path, destination: destination, schema: schema, held: held, files: files)
     do throws(StoreError) {
       let connection = try Connection(
         uri: StoreURI.of(destination, vfs: nil), flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
@@ -75,7 +77,8 @@ extension SQLiteStore {
   @_spi(CDE) public static func salvagedModel(
     ofFileAt path: String
   ) throws(StoreError) -> (archive: [UInt8]?, hashes: [String: [UInt8]]) {
-    var file = try DamagedFile(at: path, in: FileSystem(named: nil))
+    let files = try FileSystem(named: nil)
+    var file = try DamagedFile(at: files.resolved(path), in: files)
     let archive = file.modelCache.flatMap(ModelArchive.archive)
     guard case .blob(let list)? = file.rows(of: .metadata).first?["Z_PLIST"],
       let metadata = try? PropertyList.decode(list, remedy: MetadataTable.remedy)

@@ -25,6 +25,8 @@ public final class SQLiteStore: Store {
   /// The location of the store and the options with which it was opened.
   public let configuration: Configuration
 
+  /// The path of the file without symbolic links; nil in memory. It stays the same if a link is changed later.
+  let path: String?
   let plans: SchemaPlans
   let pool: ConnectionPool
   let externals: ExternalStorage?
@@ -79,10 +81,11 @@ public final class SQLiteStore: Store {
       opened.physical, history: opened.history,
       recordsHistory: configuration.tracksHistory && !opened.isReadOnly)
     pool = opened.pool
-    switch configuration.location {
-    case .file(let path):
+    path = opened.path
+    if let path {
       externals = ExternalStorage(storePath: path, files: try FileSystem(named: configuration.vfs))
-    case .inMemory: externals = nil
+    } else {
+      externals = nil
     }
     checkpointer = opened.checkpointer
     others = OtherWriters(file: opened.file)
@@ -94,6 +97,7 @@ public final class SQLiteStore: Store {
     configuration = store.configuration
     identifier = store.identifier
     openedMetadata = store.openedMetadata
+    path = store.path
     isReadOnly = true
     notes = ["The store is read as it was at one time, and not written."]
     plans = store.plans

@@ -10,7 +10,7 @@ import CDEStore
 ///   releases all locks of SQLite, and another process would then remove the log.
 struct FileSystem: @unchecked Sendable {
   // Guard: any thread may call SQLite's file systems. They exist while they are registered.
-  private let methods: UnsafeMutablePointer<sqlite3_vfs>
+  let methods: UnsafeMutablePointer<sqlite3_vfs>
 
   /// - Parameter name: the file system's name; `nil` for SQLite's default.
   init(named name: String?) throws(StoreError) {

@@ -7,13 +7,15 @@ enum MigrationLock {
   /// How long one attempt waits for the lock. Between attempts the store may turn out to be migrated already.
   private static let patience: Int32 = 100
 
-  /// The path of a store to migrate, which is there.
+  /// The path of a store to migrate, which is there, without symbolic links.
   static func path(_ configuration: SQLiteStore.Configuration) throws(StoreError) -> String {
-    guard case .file(let path) = configuration.location else {
+    guard case .file(let given) = configuration.location else {
       throw StoreError(
         .cannotOpen, "A store in memory is made anew each time, so there is nothing to migrate.")
     }
-    guard try StoreFile(at: path, in: try FileSystem(named: configuration.vfs)).state == .filled else {
+    let files = try FileSystem(named: configuration.vfs)
+    let path = try files.resolved(given)
+    guard try StoreFile(at: path, in: files).state == .filled else {
       throw StoreError(
         .cannotOpen, "There is no store at \(path). Check the path.", cause: CocoaError(.fileReadNoSuchFile))
     }

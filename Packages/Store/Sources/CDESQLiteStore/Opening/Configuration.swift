@@ -4,6 +4,10 @@ extension SQLiteStore {
     /// The location of a store's rows.
     public enum Location: Sendable, Hashable {
       /// A file in an existing folder.
+      ///
+      /// Symbolic links are followed: the store is the file that they lead to, its log, its journal and its external values are
+      /// beside that file, and a link that is changed later has no effect on an open store. If the last link leads to no file, the file
+      /// is made where it leads. The path without links may have 504 bytes, because SQLite opens no longer ones.
       case file(path: String)
       /// Memory of this process. Stores of the same name share their rows while one of them is open.
       case inMemory(name: String)

@@ -14,6 +14,8 @@ struct StoreOpener {
     var pool: ConnectionPool
     var checkpointer: Checkpointer?
     var history: HistoryTables?
+    /// The path of the store's file without symbolic links; nil in memory.
+    var path: String?
     /// The file of the store; nil in memory.
     var file: FileIdentity?
   }
@@ -82,6 +84,13 @@ struct StoreOpener {
 
   private func openFile(_ path: String) throws(StoreError) -> Opened {
     let files = try FileSystem(named: configuration.vfs)
+    let path = try files.resolved(path)
+    var opened = try openFile(path, files)
+    opened.path = path
+    return opened
+  }
+
+  private func openFile(_ path: String, _ files: FileSystem) throws(StoreError) -> Opened {
     let found = try StoreFile(at: path, in: files)
     let state = found.state
     if state != .filled, !configuration.createsIfMissing || configuration.isReadOnly {

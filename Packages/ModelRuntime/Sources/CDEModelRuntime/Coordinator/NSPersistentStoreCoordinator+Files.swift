@@ -82,6 +82,9 @@ extension NSPersistentStoreCoordinator {
   /// other coordinators before: they keep the deleted file open, and what they save is lost with it. A store that does not
   /// exist is no error.
   ///
+  /// If the URL is a symbolic link, the store that it leads to is deleted, and stores that this coordinator has opened by other paths
+  /// to that file are closed as well. The link stays and leads to no file. A store that is added by it again is made where it leads.
+  ///
   /// - Parameters:
   ///   - url: the URL of the store's file. A store in memory has nothing to delete.
   ///   - storeType: the type of the store.
@@ -93,7 +96,9 @@ extension NSPersistentStoreCoordinator {
     try reportingNSErrors {
       if storeType == NSInMemoryStoreType || url.path == "/dev/null" { return }
       try Self.requireFile(url, ofType: storeType)
-      while let open = persistentStore(for: url) { try remove(open) }
+      let given = url
+      let url = Self.file(at: url)
+      for open in persistentStores where open.isFile(at: url) || open.isFile(at: given) { try remove(open) }
       // The database is deleted last, so that a deletion which fails half way can be tried again.
       let places =
         [Self.supportFolder(of: url)]
@@ -104,11 +109,16 @@ extension NSPersistentStoreCoordinator {
         } catch {
           throw ManagedObjectError(
             .store,
-            "The store at \(url.path) can't be deleted, because \(place.path) can't. Change the permissions of its folder.",
+            "The store at \(given.path) can't be deleted, because \(place.path) can't. Change the permissions of its folder.",
             cause: error)
         }
       }
     }
+  }
+
+  /// The file that a URL leads to, with all symbolic links followed; the URL itself if no file can be there.
+  static func file(at url: URL) -> URL {
+    (try? StoreEngines.files.realPath(url.path)).map { URL(fileURLWithPath: $0) } ?? url
   }
 
   /// The folder that holds the external values of a store.
@@ -126,5 +136,14 @@ extension NSPersistentStoreCoordinator {
       throw ManagedObjectError(
         .noStore, "\(url) is no file URL, so there is no store. Make it with URL(fileURLWithPath:).")
     }
+  }
+}
+
+extension NSPersistentStore {
+  /// Whether the store is in a file, which was opened by this URL or by one that leads to the same file.
+  fileprivate func isFile(at file: URL) -> Bool {
+    guard type == NSSQLiteStoreType, let url, url.isFileURL, url.path != "/dev/null" else { return false }
+    return url.standardizedFileURL == file.standardizedFileURL
+      || NSPersistentStoreCoordinator.file(at: url).path == file.path
   }
 }

@@ -10,6 +10,8 @@ extension NSPersistentStoreCoordinator {
   /// deleted. Other processes and contexts may use the other store meanwhile. A store of this coordinator at the destination is
   /// closed first; it must be closed in other coordinators, too, and added again afterwards.
   ///
+  /// Symbolic links are followed on both sides. A link at the destination stays, and the file that it leads to is replaced.
+  ///
   /// - Parameters:
   ///   - destinationURL: the URL of the store to replace.
   ///   - destinationOptions: options as for opening the store. They are not read.
@@ -25,15 +27,16 @@ extension NSPersistentStoreCoordinator {
     try reportingNSErrors {
       try Self.requireFile(sourceURL, ofType: storeType)
       try Self.requireFile(destinationURL, ofType: storeType)
-      if sourceURL.standardizedFileURL == destinationURL.standardizedFileURL { return }
-      let made = destinationURL.deletingLastPathComponent()
-        .appendingPathComponent("\(destinationURL.lastPathComponent).\(UUID().uuidString)")
+      let destination = Self.file(at: destinationURL)
+      if Self.file(at: sourceURL).standardizedFileURL == destination.standardizedFileURL { return }
+      let made = destination.deletingLastPathComponent()
+        .appendingPathComponent("\(destination.lastPathComponent).\(UUID().uuidString)")
       try Self.copyStore(at: sourceURL, to: made)
       do {
-        try destroyPersistentStore(at: destinationURL, ofType: storeType)
+        try destroyPersistentStore(at: destination, ofType: storeType)
         // The values come first: a database whose values are missing would be worse than none.
-        try Self.move(Self.supportFolder(of: made), to: Self.supportFolder(of: destinationURL))
-        try Self.move(made, to: destinationURL)
+        try Self.move(Self.supportFolder(of: made), to: Self.supportFolder(of: destination))
+        try Self.move(made, to: destination)
       } catch {
         for place in [made, Self.supportFolder(of: made)] {
           try? FileManager.default.removeItem(at: place)

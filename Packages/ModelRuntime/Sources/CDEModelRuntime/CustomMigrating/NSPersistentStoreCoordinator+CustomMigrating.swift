@@ -48,7 +48,7 @@ extension NSPersistentStoreCoordinator {
 
   /// Removes the folder that a killed migration of an opened store left.
   func removeMigrationLeftovers(_ description: NSPersistentStoreDescription) {
-    guard !description.isReadOnly, let path = StoreEngines.files.path(of: description) else { return }
+    guard !description.isReadOnly, let path = try? StoreEngines.files.path(of: description) else { return }
     WorkingStore.removeLeftovers(at: path)
   }
 
@@ -93,7 +93,7 @@ extension NSPersistentStoreCoordinator {
       guard let store = try ReplacedServerStore(request, pace) else { return nil }
       return (store, try WorkingStore(ofServer: request.description, store.identifier))
     }
-    guard let path = file.path,
+    guard let path = try file.path(),
       let store = try file.replacement(pace, unless: { $0.mapValues { Data($0) } == hashes })
     else { return nil }
     return (store, try WorkingStore(request.description, at: path))

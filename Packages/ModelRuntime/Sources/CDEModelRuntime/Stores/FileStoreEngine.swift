@@ -6,8 +6,17 @@ internal import Foundation
 /// Coordinators copy, move and salvage such files, and migrations by code work on one. Everything is for files that the caller has
 /// not opened.
 protocol FileStoreEngine: StoreEngine {
-  /// The path of the file that a description names; nil for a store in memory and for stores of another engine.
-  func path(of description: NSPersistentStoreDescription) -> String?
+  /// The path of the file that a description names, with all symbolic links followed; nil for a store in memory. The file need not
+  /// exist.
+  ///
+  /// - Throws: `StoreError` for a path where no file can be: one that is too long, leads through a file, or has links that lead to
+  ///   themselves; ``ManagedObjectError`` for a description that names no store of this engine.
+  func path(of description: NSPersistentStoreDescription) throws -> String?
+
+  /// A path of a file with all symbolic links followed. The file need not exist.
+  ///
+  /// - Throws: as ``path(of:)``.
+  func realPath(_ path: String) throws(StoreError) -> String
 
   /// The store of a description as migrations by code use it.
   ///
@@ -60,8 +69,10 @@ protocol FileStore: Store {
 
 /// A store in a file that is not open, as a migration sees it.
 protocol MigratableFile: MigratableStore {
-  /// The path of the file; nil for a store in memory.
-  var path: String? { get }
+  /// The path of the file, with all symbolic links followed; nil for a store in memory.
+  ///
+  /// - Throws: `StoreError` for a path where no file can be.
+  func path() throws(StoreError) -> String?
 
   /// Locks the store until a file takes its place. Waits for a time until nothing else uses the store.
   ///

@@ -38,6 +38,12 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
   // Guard: configured by one owner before stores are loaded, then only read.
 
   /// The store's file URL. `/dev/null` gives a separate store in memory for this description.
+  ///
+  /// Symbolic links are followed: the store is the file that they lead to, and its log, its journal and its external values are beside
+  /// that file. If the last link leads to no file, the store is made where it leads. ``NSPersistentStore/url`` is the URL given here.
+  ///
+  /// The path, with its links followed, may have 504 bytes, because SQLite opens no longer ones. A longer one is an error, and no folder
+  /// is made for it.
   open var url: URL?
   /// The store's type; by default ``NSSQLiteStoreType``.
   open var type = NSSQLiteStoreType

@@ -14,7 +14,7 @@ struct SQLiteEngine: FileStoreEngine {
   }
 
   func make(_ opening: StoreOpening, from copy: StoreCopy) throws {
-    guard let path = try SQLiteStore.Configuration(opening.description).path else {
+    guard let path = try self.path(of: opening.description) else {
       throw ManagedObjectError(
         .unsupportedRequest, "A store in memory can't be made from another one. Name a file.")
     }
@@ -27,8 +27,12 @@ struct SQLiteEngine: FileStoreEngine {
 
   // MARK: Files
 
-  func path(of description: NSPersistentStoreDescription) -> String? {
-    (try? SQLiteStore.Configuration(description))?.path
+  func path(of description: NSPersistentStoreDescription) throws -> String? {
+    try SQLiteStore.path(of: SQLiteStore.Configuration(description))
+  }
+
+  func realPath(_ path: String) throws(StoreError) -> String {
+    try SQLiteStore.path(of: SQLiteStore.Configuration(location: .file(path: path))) ?? path
   }
 
   func migratableFile(_ description: NSPersistentStoreDescription) throws -> any MigratableFile {
@@ -87,10 +91,10 @@ extension StoreReplacement: ReplacedStore {}
 private struct SQLiteFile: MigratableFile {
   let configuration: SQLiteStore.Configuration
 
-  var path: String? { configuration.path }
+  func path() throws(StoreError) -> String? { try SQLiteStore.path(of: configuration) }
 
   func version() throws(StoreError) -> (any StoredVersion)? {
-    guard let path, FileManager.default.fileExists(atPath: path) else { return nil }
+    guard let path = try path(), FileManager.default.fileExists(atPath: path) else { return nil }
     return try SQLiteStore.inspection(configuration)
   }
 
@@ -123,12 +127,6 @@ private struct SQLiteFile: MigratableFile {
 }
 
 extension SQLiteStore.Configuration {
-  /// The path of the file; nil for a store in memory.
-  fileprivate var path: String? {
-    guard case .file(let path) = location else { return nil }
-    return path
-  }
-
   /// What a description says.
   ///
   /// - Throws: ``ManagedObjectError`` for a description that names no SQLite store, or has an option that is not possible.

@@ -18,7 +18,7 @@ extension FileSystem {
       code = methods.pointee.xFullPathname(methods, path, Int32(buffer.count), buffer.baseAddress)
     }
     guard code == SQLITE_OK || code == Self.okWithLinks else { throw unresolved(path, code) }
-    guard let result = String(validatingCString: bytes) else {
+    guard let result = bytes.withUnsafeBufferPointer({ String(validatingCString: $0.baseAddress!) }) else {
       throw StoreError(
         .cannotOpen, "\(path) leads to a name that is no UTF-8. Rename the file or folder that has it.",
         engineCode: SQLITE_CANTOPEN)

@@ -11,6 +11,7 @@ import Foundation
   private let connection: Connection
   private let path: String
   private let vfs: String?
+  private let files: FileSystem
   private let externals: ExternalStorage
   private let pace: MigrationPace
 
@@ -59,6 +60,7 @@ import Foundation
     self.connection = connection
     self.path = path
     self.vfs = vfs
+    self.files = files
     externals = ExternalStorage(storePath: path, files: files)
   }
 
@@ -72,6 +74,13 @@ import Foundation
   ///
   /// - Throws: `.full`, `.io`, `.cancelled` and so on.
   public func copy(to destination: String) throws(StoreError) {
+    do throws(StoreError) { _ = try files.resolved(destination) } catch {
+      // The path is longer than the store's, which SQLite may just have opened.
+      throw StoreError(
+        error.code, "The copy to work on can't be made at \(destination). \(error.message)",
+        cause: error.cause,
+        engineCode: error.engineCode)
+    }
     try pace.work(0, on: connection) { () throws(StoreError) in
       try connection.run(
         "VACUUM INTO ?", [.text(StoreURI.of(destination, vfs: vfs))], while: "Copying the store")
@@ -88,7 +97,7 @@ import Foundation
   public func replace(with other: String) throws(StoreError) {
     let folder = ExternalStorage.folder(ofStoreAt: other)
     let known = Set(externals.names())
-    let added = ExternalStorage(storePath: other, files: try FileSystem(named: vfs)).names()
+    let added = ExternalStorage(storePath: other, files: files).names()
       .filter { !known.contains($0) }
     try link(added, from: folder, to: externals.folder)
     do throws(StoreError) {

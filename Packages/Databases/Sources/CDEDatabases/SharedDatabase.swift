@@ -1,6 +1,6 @@
 @_spi(CDE) internal import CDEExecutors
 internal import CDEManagedModel
-public import CDEModelRuntime
+@_spi(CDE) public import CDEModelRuntime
 public import Foundation
 
 /// One database for a whole program: the model, its container and a ``BackgroundDatabase`` over it.
@@ -84,9 +84,7 @@ nonisolated extension NSPersistentContainer {
     _ description: NSPersistentStoreDescription, _ done: @escaping (Result<Void, any Error>) -> Void
   ) {
     do {
-      if let folder = description.url?.deletingLastPathComponent(), description.type == NSSQLiteStoreType {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      }
+      try NSPersistentStoreCoordinator.makeFolder(of: description)
       persistentStoreCoordinator.addPersistentStore(with: description) { _, error in
         done(error.map { .failure($0) } ?? .success(()))
       }

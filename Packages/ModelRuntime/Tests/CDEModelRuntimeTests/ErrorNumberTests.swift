@@ -47,6 +47,59 @@ struct ErrorNumberTests {
     try Data("This is no database, and long enough to be one.".utf8).write(to: text)
     expect(259, sqlite: 26) { _ = try open(text) }
     expect(256, sqlite: 14) { _ = try open(folder) }
+    // The coordinator makes no folder, a container does.
+    for path in ["Text.sqlite/New.sqlite", "Text.sqlite/sub/New.sqlite"] {
+      expect(256, sqlite: 14) { _ = try open(folder.appendingPathComponent(path)) }
+      expect(256, sqlite: 14) { try add(folder.appendingPathComponent(path)) }
+    }
+    expect(256, sqlite: 14) { try add(folder.appendingPathComponent("missing/New.sqlite")) }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["Text.sqlite"])
+  }
+
+  private func add(_ url: URL) throws {
+    try NSPersistentStoreCoordinator(managedObjectModel: model("name")).addPersistentStore(
+      ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+  }
+
+  @Test("A path that is too long, and links that lead nowhere")
+  func paths() throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let manager = FileManager.default
+    for (name, target) in [("loop.sqlite", "loop.sqlite"), ("gone", "missing")] {
+      try manager.createSymbolicLink(
+        atPath: folder.appendingPathComponent(name).path, withDestinationPath: target)
+    }
+    expect(258, sqlite: 14) {
+      _ = try open(folder.appendingPathComponent(String(repeating: "f/", count: 250) + "New.sqlite"))
+    }
+    expect(258, sqlite: 14) {
+      _ = try open(folder.appendingPathComponent(String(repeating: "n", count: 256)))
+    }
+    expect(256, sqlite: 14) { _ = try open(folder.appendingPathComponent("loop.sqlite")) }
+    expect(256, sqlite: 14) { _ = try open(folder.appendingPathComponent("gone/New.sqlite")) }
+    #expect(try manager.contentsOfDirectory(atPath: folder.path).sorted() == ["gone", "loop.sqlite"])
+  }
+
+  @Test("A disk that has no space, when the store is made and when it is saved to")
+  func fullDisk() throws {
+    let url = folder.appendingPathComponent("Test.sqlite")
+    let faults = StoreFaults()
+    faults.begin(.always(.diskFull))
+    expect(640, sqlite: 13) {
+      _ = try open(url) { $0.setOption(faults.vfs, forKey: CDESQLiteVFSOption) }
+    }
+    faults.end()
+    let container = try open(url) { $0.setOption(faults.vfs, forKey: CDESQLiteVFSOption) }
+    let context = container.newBackgroundContext()
+    try context.performAndWait {
+      context.make("Thing")
+      faults.begin(.always(.diskFull))
+      expect(640, sqlite: 13) { try context.save() }
+      faults.end()
+      // What the save left can be saved again.
+      try context.save()
+    }
+    try container.close()
   }
 
   @Test(
@@ -56,6 +109,7 @@ struct ErrorNumberTests {
     try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.path)
     defer { try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path) }
     expect(513, sqlite: 14) { _ = try open(folder.appendingPathComponent("New.sqlite")) }
+    expect(513, sqlite: 14) { _ = try open(folder.appendingPathComponent("sub/New.sqlite")) }
   }
 
   @Test("A save to a store that is open for reading")

@@ -187,8 +187,28 @@ struct MistakeTests {
     try Data("x".utf8).write(to: file)
     let unmade = loading(model, at: file.appendingPathComponent("sub/Test.sqlite"))
     expect(
-      unmade, "The store at \(file.path)/sub/Test.sqlite can't be opened: its folder can't be made, because ",
-      "\(file.path) is a file", "Set the description's url to another place, or change that one.")
+      unmade, "The store at \(file.path)/sub/Test.sqlite can't be opened: ",
+      "\(file.path) is a file and no folder. Name another place, or move that file away.")
+    let link = folder.appendingPathComponent("link")
+    try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "gone")
+    expect(
+      loading(model, at: link.appendingPathComponent("Test.sqlite")),
+      "The store at \(link.path)/Test.sqlite can't be opened: its folder can't be made, because ",
+      "\(link.path) is a symbolic link that leads to no folder. Set the description's url to another place, or change that one."
+    )
+    let circle = folder.appendingPathComponent("circle.sqlite")
+    try FileManager.default.createSymbolicLink(atPath: circle.path, withDestinationPath: "circle.sqlite")
+    expect(
+      loading(model, at: circle), "The store at \(circle.path) can't be opened: ",
+      "The symbolic links at \(circle.path) lead back to themselves, so there is no file.")
+    let parent = folder.appendingPathComponent("new")
+    let long = parent.appendingPathComponent(String(repeating: "f/", count: 250) + "Test.sqlite")
+    let count = long.path.utf8.count
+    expect(
+      loading(model, at: long), "The store at \(long.path) can't be opened: ",
+      "The path is too long: it has \(count) bytes, \(count - 504) more than the 504 that SQLite opens. Name a place with a "
+        + "shorter path.")
+    #expect(!FileManager.default.fileExists(atPath: parent.path))
     let path = loading(model, at: folder)
     expect(
       path, "The store at \(folder.path) can't be opened: ", "\(folder.path) is a folder. Name a file in it.")

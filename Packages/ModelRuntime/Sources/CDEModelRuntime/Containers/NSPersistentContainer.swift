@@ -150,34 +150,11 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
       if managedObjectModel.entities.isEmpty {
         throw modelError
       }
-      if let folder = description.url?.deletingLastPathComponent(), description.type == NSSQLiteStoreType,
-        description.url?.path != "/dev/null", !description.isReadOnly
-      {
-        try makeFolder(folder, of: description)
-      }
+      try NSPersistentStoreCoordinator.makeFolder(of: description)
       try persistentStoreCoordinator.addPersistentStore(description)
       return nil
     } catch {
       return nsError(error)
-    }
-  }
-
-  private func makeFolder(_ folder: URL, of description: NSPersistentStoreDescription) throws {
-    do {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    } catch {
-      var isFolder = ObjCBool(false)
-      var place = folder
-      while place.path != "/", !FileManager.default.fileExists(atPath: place.path, isDirectory: &isFolder) {
-        place.deleteLastPathComponent()
-      }
-      let reason =
-        isFolder.boolValue
-        ? "\(place.path) may not be written" : "\(place.path) is a file and no folder"
-      throw ManagedObjectError(
-        .store,
-        "The store at \(description.url?.path ?? folder.path) can't be opened: its folder can't be made, because "
-          + "\(reason). Set the description's url to another place, or change that one.", cause: error)
     }
   }
 

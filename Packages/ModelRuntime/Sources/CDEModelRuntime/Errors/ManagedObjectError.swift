@@ -201,6 +201,7 @@ extension ManagedObjectError: CustomNSError {
       return isNoDatabase ? CocoaError.Code.fileReadCorruptFile.rawValue : NSPersistentStoreOpenError
     case .tooManyOpenFiles: return NSPersistentStoreOpenError
     case .readOnly: return CocoaError.Code.fileWriteVolumeReadOnly.rawValue
+    case .full: return CocoaError.Code.fileWriteOutOfSpace.rawValue
     case .incompatibleSchema: return NSPersistentStoreIncompatibleVersionHashError
     case .busy: return NSPersistentStoreTimeoutError
     default: return NSPersistentStoreSaveError

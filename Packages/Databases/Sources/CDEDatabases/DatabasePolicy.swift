@@ -6,7 +6,10 @@ public nonisolated struct DatabasePolicy: Sendable, Hashable {
   ///
   /// An operation that has not begun by then never does. A read that has is left to end by itself. A write
   /// that has is told by cancellation of its task, and its caller waits for the outcome, so that it is
-  /// known.
+  /// known. The same is true when the caller's task is cancelled.
+  ///
+  /// With nil, operations run in the caller's task. When that is cancelled, a read that has begun is told, and its
+  /// caller waits for the outcome.
   public var timeout: Duration?
   /// How often an operation that found the store busy, or its objects changed by another writer, is tried
   /// again.

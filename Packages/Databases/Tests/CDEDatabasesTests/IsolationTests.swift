@@ -182,6 +182,46 @@ struct IsolationTests {
     }
   }
 
+  @Test("A cancelled caller goes on while its read runs, if the database has a time limit")
+  func cancelledRead() async {
+    await #expect(processExitsWith: .success) {
+      let actor = ModelActorDatabase(modelContainer: try Library.container(inMemory: false))
+      let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
+      let (ended, ending) = AsyncStream.makeStream(of: Bool.self)
+      let mayEnd = DispatchSemaphore(value: 0)
+      let read = Task.detached {
+        try await actor.with(DatabasePolicy(timeout: .seconds(600))).read { _ in
+          continuation.yield()
+          ending.yield(mayEnd.wait(timeout: .now() + 60) == .success && Task.isCancelled)
+        }
+      }
+      for await _ in begun { break }
+      read.cancel()
+      await #expect(throws: CancellationError.self) { try await read.value }
+      // The read waits until here, so its caller did not wait for it.
+      mayEnd.signal()
+      var iterator = ended.makeAsyncIterator()
+      #expect(await iterator.next() == true)
+      #expect(try await actor.count(Item.self) == 0)
+    }
+  }
+
+  @Test("Without a time limit a cancelled caller waits for its read, and the read is told")
+  func cancelledReadWithoutLimit() async throws {
+    let database = BackgroundDatabase(modelContainer: try Library.container(inMemory: false))
+    let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
+    let read = Task.detached {
+      try await database.read { _ -> String in
+        continuation.yield()
+        while !Task.isCancelled {}
+        return "told"
+      }
+    }
+    for await _ in begun { break }
+    read.cancel()
+    #expect(try await read.value == "told")
+  }
+
   @Test("A write that is running when its time is over is told, and its caller learns the outcome")
   func runningTimeout() async throws {
     let actor = ModelActorDatabase(modelContainer: try Library.container(inMemory: false))

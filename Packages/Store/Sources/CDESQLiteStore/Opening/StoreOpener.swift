@@ -107,8 +107,13 @@ struct StoreOpener {
     let uri = uri(of: path)
     let hadLog = found.hasLog
     let create = state == .filled ? 0 : SQLITE_OPEN_CREATE
-    let connection = try Connection(
-      uri: uri, flags: SQLITE_OPEN_READWRITE | create, busyTimeout: configuration.busyMilliseconds)
+    let connection: Connection
+    do throws(StoreError) {
+      connection = try Connection(
+        uri: uri, flags: SQLITE_OPEN_READWRITE | create, busyTimeout: configuration.busyMilliseconds)
+    } catch {
+      throw state == .missing ? Self.unmade(error, path) : error
+    }
     if sqlite3_db_readonly(connection.handle, nil) == 1 {
       throw StoreError(
         .readOnly,
@@ -143,6 +148,18 @@ struct StoreOpener {
       contents.notes += sweep(ExternalStorage(storePath: path, files: files), path, on: connection)
     }
     return opened(connection, contents, uri: uri, usesLog: usesLog)
+  }
+
+  /// The error for a file that SQLite can't make, with Core Data's number where the folder may not be written.
+  ///
+  /// After its failure SQLite tries to open the file for reading, so the system's number says that there is none.
+  private static func unmade(_ error: StoreError, _ path: String) -> StoreError {
+    let folder = (path as NSString).deletingLastPathComponent
+    guard error.code == .cannotOpen, error.cause == nil, !FileManager.default.isWritableFile(atPath: folder)
+    else { return error }
+    var error = error
+    error.cause = CocoaError(.fileWriteNoPermission)
+    return error
   }
 
   /// Removes files of a process that died. A store that is closed leaves neither log nor journal.

@@ -22,6 +22,7 @@ struct ModelDeclaration {
   let members: [Member]
   /// The persisted properties; a property's position is its ordinal.
   let properties: [ModelProperty]
+  let deprecatedPaths: DeprecatedPaths
   let declaresFetchRequest: Bool
   /// Whether the class overrides the initialiser that contexts make objects with.
   let overridesInitializer: Bool
@@ -85,6 +86,8 @@ struct ModelDeclaration {
       if case .persisted(let property) = $0 { return property }
       return nil
     }
+    deprecatedPaths = DeprecatedPaths(
+      type: "__CDDeprecated", of: properties.map { (identifier: $0.identifier, variable: $0.declaration) })
     declaresFetchRequest = type.memberBlock.members.contains { $0.decl.isFetchRequest }
     let properties = self.properties
     validators = type.memberBlock.members.compactMap { ValidationMethod($0.decl, of: properties) }

@@ -27,6 +27,8 @@ struct ModelMembers {
       members += RelationshipMembers(model: model, property: property).declarations
     }
     if model.options.isObserved { members += ObservedMembers(model: model).declarations }
+    members += model.deprecatedPaths.declarations(
+      owner: model.name, conformance: "CDDeprecatedPaths", element: "Swift.PartialKeyPath<__CDRoot>")
     return members
   }
 
@@ -126,20 +128,28 @@ struct ModelMembers {
   }
 
   private var initializer: DeclSyntax? {
-    let parameters = model.members.compactMap { member -> (String, String)? in
+    let parameters = model.members.compactMap { member -> (name: String, type: String, setting: String)? in
       switch member {
       case .persisted(let property):
-        property.isAttribute ? (property.identifier, property.type.trimmedDescription) : nil
+        guard case .attribute(_, let storage) = property.kind else { return nil }
+        let name = property.identifier
+        let setting =
+          model.deprecatedPaths.index(of: name) == nil
+          ? "self.\(name) = \(name)"
+          // The accessor's statement instead of the accessor, of which the compiler would warn here.
+          : "do {\n    let newValue = \(name)\n    \(storage.setter(ordinal: property.ordinal(in: model.name)))\n  }"
+        return (name, property.type.trimmedDescription, setting)
       case .ignored(let property):
-        property.type.map { (property.identifier, $0.trimmedDescription) }
+        let name = property.identifier
+        return property.type.map { (name, $0.trimmedDescription, "self.\(name) = \(name)") }
       }
     }
     guard !parameters.isEmpty else { return nil }
     return """
       \(raw: initializerAccess)nonisolated convenience init(\
-      \(raw: parameters.map { "\($0.0): \($0.1)" }.joined(separator: ", "))) {
+      \(raw: parameters.map { "\($0.name): \($0.type)" }.joined(separator: ", "))) {
         self.init(entity: Self.entity(), insertInto: nil)
-        \(raw: parameters.map { "self.\($0.0) = \($0.0)" }.joined(separator: "\n  "))
+        \(raw: parameters.map(\.setting).joined(separator: "\n  "))
       }
       """
   }

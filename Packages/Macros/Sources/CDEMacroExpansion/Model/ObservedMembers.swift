@@ -67,7 +67,9 @@ struct ObservedMembers {
   }
 
   private var keyPaths: DeclSyntax {
-    collector("__cdObservationKeyPaths", element: "Swift.PartialKeyPath<\(name)>") { "\\.\($0)" }
+    collector("__cdObservationKeyPaths", element: "Swift.PartialKeyPath<\(name)>") {
+      model.deprecatedPaths.path(to: $0, from: name) ?? "\\.\($0)"
+    }
   }
 
   private func collector(
@@ -119,8 +121,10 @@ struct ObservedMembers {
   /// key path in it costs compile time.
   private var invalidate: DeclSyntax {
     let tests = model.properties.enumerated().map { ordinal, property in
+      let deprecated = model.deprecatedPaths
       let wake = paths(of: property).map {
-        "registrar.withMutation(of: self, keyPath: \\\(name).\($0)) {}"
+        deprecated.index(of: $0).map { "\(deprecated.type)<\(name)>.wake(\($0), of: self, by: registrar)" }
+          ?? "registrar.withMutation(of: self, keyPath: \\\(name).\($0)) {}"
       }
       let field = model.isInHierarchy ? property.ordinal(in: name) : "rawValue: \(ordinal)"
       return """

@@ -16,9 +16,10 @@ struct PredicateKeyTests {
   }
 
   private func tests(of property: ModelProperty) -> [String] {
+    let path = model.deprecatedPaths.path(to: property.identifier, from: root)
     var tests = [
       """
-      if matches(\\.\(property.identifier)) {
+      if matches(\(path ?? "\\.\(property.identifier)")) {
           return \(property.persistentName.quoted)
         }
       """
@@ -27,7 +28,7 @@ struct PredicateKeyTests {
       let type = property.shape.wrapped.trimmedDescription
       tests.append(
         """
-        if let field = \(type).__cdPredicateKey(for: keyPath, after: \\\(root).\(property.identifier)) {
+        if let field = \(type).__cdPredicateKey(for: keyPath, after: \(path ?? "\\\(root).\(property.identifier)")) {
             return \((property.persistentName + ".").quoted) + field
           }
         """)

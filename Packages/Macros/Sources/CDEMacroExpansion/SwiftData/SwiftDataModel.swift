@@ -5,6 +5,7 @@ import SwiftSyntax
 struct SwiftDataModel {
   let declaration: ClassDeclSyntax
   let properties: [SwiftDataProperty]
+  let deprecatedPaths: DeprecatedPaths
   /// The arguments of `#Unique` and `#Index` in the class, with the name of each.
   let constraints: [(name: String, arguments: String)]
   /// The model that the class inherits from, spelled as in the source; nil for a class that is the first of its kind.
@@ -62,6 +63,8 @@ struct SwiftDataModel {
       }
     }
     properties = found
+    deprecatedPaths = DeprecatedPaths(
+      type: "_$Deprecated", of: found.map { (identifier: $0.identifier.text, variable: $0.variable) })
     self.constraints = constraints
     diagnostics += SwiftDataClassChecks(model: self).problems
     if let problem = missingInitialiser(marker) { diagnostics.append(problem) }

@@ -67,6 +67,8 @@ struct SwiftDataMembers {
       registrar, values,
     ]
     return common
+      + model.deprecatedPaths.declarations(
+        owner: name, conformance: "CDESwiftData._DeprecatedPaths", element: "Swift.AnyKeyPath")
       + (isFirst
         ? [object, backingData, root, backingInitialiser] + equality : [inheritedInitialiser])
   }
@@ -105,7 +107,8 @@ struct SwiftDataMembers {
 
   private var metadata: DeclSyntax {
     let entries = model.properties.map { property in
-      "CDESwiftData.Schema.PropertyMetadata(name: \(property.name.quoted), keypath: \\\(name).\(property.identifier.text), "
+      "CDESwiftData.Schema.PropertyMetadata(name: \(property.name.quoted), keypath: "
+        + "\(model.deprecatedPaths.path(to: property.identifier.text, from: name) ?? "\\\(name).\(property.identifier.text)"), "
         + "defaultValue: \(defaultValue(of: property)), metadata: \(property.metadata(in: name) ?? "nil"))"
     }
     let constraints = model.constraints.map { constraint in
@@ -141,7 +144,10 @@ struct SwiftDataMembers {
 
   /// Key paths differ by the class that they start from, so a class that inherits asks for its own.
   private var ownPaths: DeclSyntax {
-    let own = model.properties.map { "\\__M.\($0.identifier.text)" }.joined(separator: ", ")
+    let own = model.properties.map { property in
+      let name = property.identifier.text
+      return model.deprecatedPaths.path(to: name, from: "__M") ?? "\\__M.\(name)"
+    }.joined(separator: ", ")
     let inherited =
       model.parent.map { "\($0)._$paths(of: type) + " } ?? ""
     return """

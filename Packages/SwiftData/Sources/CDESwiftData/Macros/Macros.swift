@@ -13,7 +13,7 @@ public typealias _ModelObservable = Observable
   named(_$Ordinal), named(_SwiftDataNoType), named(persistentBackingData), named(schemaMetadata), named(init),
   named(Root), named(_$object), named(_$propertyCount), named(_$propertyPaths),
   named(_$paths), named(_$isEqual), named(_$equality),
-  named(_$backingData), named(_$observationRegistrar))
+  named(_$backingData), named(_$observationRegistrar), named(_$Deprecated))
 @attached(memberAttribute)
 @attached(extension, conformances: Observable, PersistentModel)
 public macro Model() = #externalMacro(module: "CDEMacros", type: "SwiftDataModelMacro")

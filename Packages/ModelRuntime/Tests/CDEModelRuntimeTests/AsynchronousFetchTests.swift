@@ -149,11 +149,19 @@ struct AsynchronousFetchTests {
   func streamErrors() async throws {
     let context = try filled(2000).container.viewContext
     let request = Item.fetchRequest()
-    let task = Task { @MainActor in
-      withUnsafeCurrentTask { $0?.cancel() }
-      for try await _ in context.stream(request) {}
+    for seen in [0, 1, 5] {
+      var count = 0
+      let task = Task { @MainActor in
+        if seen == 0 { withUnsafeCurrentTask { $0?.cancel() } }
+        for try await _ in context.stream(request, batchSize: 4) {
+          count += 1
+          if count == seen { withUnsafeCurrentTask { $0?.cancel() } }
+        }
+      }
+      await #expect(throws: CancellationError.self) { try await task.value }
+      // A part that was read is given.
+      #expect(count == (seen + 3) / 4 * 4)
     }
-    await #expect(throws: ManagedObjectError.self) { try await task.value }
     request.predicate = NSPredicate(format: "nothing == 1")
     await #expect(throws: ManagedObjectError.self) {
       for try await _ in context.stream(request) {}

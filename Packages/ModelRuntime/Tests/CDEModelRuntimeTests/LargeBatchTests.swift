@@ -131,8 +131,7 @@ struct LargeBatchTests {
         ).count
       }
     }
-    let error = await #expect(throws: ManagedObjectError.self) { try await task.value }
-    #expect((error?.cause as? StoreError)?.code == .cancelled)
+    await #expect(throws: CancellationError.self) { try await task.value }
     #expect(try entries().isEmpty)
   }
 

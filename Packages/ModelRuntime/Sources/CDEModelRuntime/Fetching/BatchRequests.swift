@@ -142,8 +142,9 @@ nonisolated open class NSBatchDeleteRequest: NSPersistentStoreRequest, @unchecke
 /// environment's `TMPDIR` names, otherwise in `/var/tmp`. The store is not locked while a handler makes objects. If objects have unique values
 /// that others have, and the merge policy resolves that, all objects are in memory. The IDs of a result take memory, too.
 ///
-/// A request of more than 512 objects ends with code `.store`, and nothing is saved, when the task is cancelled that executes it. The
-/// progress that is current on the thread counts the objects that are written, and cancels as well:
+/// A request of more than 512 objects ends with `CancellationError`, and nothing is saved, when the task is cancelled that executes it.
+/// The progress that is current on the thread counts the objects that are written, and cancels as well, with an error of the code
+/// `.store`:
 ///
 /// ```swift
 /// let progress = Progress(totalUnitCount: 100)

@@ -8,7 +8,8 @@ extension NSManagedObjectContext {
     switch request {
     case let request as NSBatchUpdateRequest: return try update(request)
     case let request as NSBatchDeleteRequest: return try delete(request)
-    case let request as NSBatchInsertRequest: return try insert(request)
+    case let request as NSBatchInsertRequest:
+      do { return try insert(request) } catch { throw cancellation(in: error) ?? error }
     case let request as any ContextRequest: return try request.execute(by: self)
     default:
       throw ManagedObjectError(

@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
   ///
   /// The result is that of the store at the first step: objects that the context has inserted are not in it, changed
   /// ones come with their changes, and objects that were deleted meanwhile are left out. Cancelling the task ends
-  /// the loop with an error.
+  /// the loop with `CancellationError`.
   ///
   /// - Parameters:
   ///   - request: The fetch. Its result is objects.
@@ -60,7 +60,7 @@ public struct CDFetchStream<Object: NSManagedObject>: AsyncSequence {
     /// The next object; nil at the end.
     ///
     /// - Parameter actor: the isolation of the loop, which is the context's.
-    /// - Throws: ``ManagedObjectError``: what a fetch throws, and `.store` if the task is cancelled.
+    /// - Throws: ``ManagedObjectError``: what a fetch throws. `CancellationError` at the next part if the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Object? {
       let context = stream.context
       if plan == nil {
@@ -102,12 +102,13 @@ public struct CDFetchStream<Object: NSManagedObject>: AsyncSequence {
       _ body: @escaping @Sendable (BackgroundRead) throws -> Answer,
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> Answer {
+      try Task.checkCancellation()
       let answer: Result<Answer, any Error>
       do {
         answer = .success(
           read.needsContext ? try body(read) : try await BackgroundRead.run { try body(read) })
       } catch {
-        answer = .failure(error)
+        answer = .failure(cancellation(in: error) ?? error)
       }
       return try reportingNSErrors { try plan.answering(read.source) { _ in try answer.get() } }
     }

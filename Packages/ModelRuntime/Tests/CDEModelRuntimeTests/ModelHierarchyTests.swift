@@ -1,5 +1,6 @@
 import CDEManagedModel
 import CDEModelRuntime
+import CDEPredicates
 import Foundation
 import Testing
 
@@ -55,6 +56,10 @@ private final class Section: NSManagedObject {
   var heading: String = ""
   @Relationship(inverse: "chapters", deleteRule: .nullify) var text: Text?
 }
+
+/// In no model.
+@PersistentModel
+private final class LooseWork: Work { var version: Int = 0 }
 
 @Suite("Models that inherit from models")
 struct ModelHierarchyTests {
@@ -194,6 +199,43 @@ struct ModelHierarchyTests {
     #expect(Novel.predicateKey(for: \Novel.chaptersCount) == "chapters.@count")
     #expect(Novel.predicateKey(for: \Novel.extent?.height) == "size.h")
     _ = extents
+  }
+
+  @Test("#Predicate takes casts to the classes of the model, over stored and unsaved objects")
+  func casts() throws {
+    let stack = try stack()
+    _ = try fill(stack.context())
+    let context = stack.context()
+    let novel = Novel(context: context)
+    novel.title = "Unsaved"
+    novel.isbn = "2"
+    func titles(_ predicate: Predicate<Work>) throws -> [String] {
+      try context.fetch(FetchDescriptor(predicate: predicate)).map(\.title).sorted()
+    }
+    #expect(try titles(#Predicate { $0 is Text }) == ["Essay", "Unsaved", "Émile"])
+    #expect(try titles(#Predicate { $0 is Novel }) == ["Unsaved", "Émile"])
+    #expect(try titles(#Predicate { !($0 is Text) }) == ["Song"])
+    #expect(try titles(#Predicate { ($0 as? Text)?.pages == 7 }) == ["Essay"])
+    #expect(
+      try titles(#Predicate { if let novel = $0 as? Novel { novel.isbn > "1" } else { false } }) == [
+        "Unsaved"
+      ])
+    #expect(try titles(#Predicate { ($0 as? Song) == nil }) == ["Essay", "Unsaved", "Émile"])
+    let readers = FetchDescriptor<Owner>(predicate: #Predicate { $0.works.contains { $0 is Novel } })
+    #expect(try context.fetchCount(readers) == 1)
+    let listeners = FetchDescriptor<Owner>(predicate: #Predicate { $0.works.contains { $0 is Song } })
+    #expect(try context.fetchCount(listeners) == 0)
+  }
+
+  @Test("A cast to a class that the model lacks, and one without a fetch, are errors with the remedy")
+  func impossibleCasts() throws {
+    let casts: Predicate<Work> = #Predicate { $0 is LooseWork }
+    let error = #expect(throws: ManagedObjectError.self) {
+      try stack().context().fetch(FetchDescriptor(predicate: casts))
+    }
+    #expect(error?.message.contains("LooseWork is no class of the model") == true)
+    let other = #expect(throws: PredicateTreeError.self) { try PredicateTree(casts) }
+    #expect(other?.description.contains("entity.name == %@") == true)
   }
 
   @Test("Snapshots of children and parents read inherited and own properties")

@@ -1,5 +1,6 @@
 import CDEManagedModel
 import CDEModelRuntime
+import CDEPredicates
 import Foundation
 import Testing
 
@@ -25,6 +26,11 @@ final class Swatch: NSManagedObject {
   @Attribute(storageMethod: .raw) var former: Shade?
   @Attribute(storageMethod: .raw) var letter: Letter = .a
   var name: String = ""
+}
+
+extension Letter {
+  /// Of the raw value's type, and equal to it for one case alone.
+  var code: String { self == .a ? "a" : "code" }
 }
 
 @Suite("Raw values of texts that were read before")
@@ -117,5 +123,29 @@ struct RawTextTests {
       }
       for await count in group { #expect(count == Shade.allCases.count) }
     }
+  }
+
+  @Test("#Predicate over an enumeration's raw value finds the objects with this value")
+  func predicates() throws {
+    let stack = try Stack([Swatch.self])
+    try swatches(in: stack)
+    let context = stack.context()
+    func count(_ predicate: Predicate<Swatch>) throws -> Int {
+      try context.fetchCount(FetchDescriptor(predicate: predicate))
+    }
+    for shade in Shade.allCases {
+      let text = shade.rawValue
+      let found = try context.fetch(
+        FetchDescriptor<Swatch>(predicate: #Predicate { $0.shade.rawValue == text }))
+      #expect(found.map(\.shade) == [shade])
+      #expect(try count(#Predicate { $0.former?.rawValue == text }) == (shade == .a ? 0 : 1))
+    }
+    let containing = Shade.allCases.filter { $0.rawValue.contains("abc") }.count
+    #expect(try count(#Predicate { $0.shade.rawValue.contains("abc") }) == containing)
+    #expect(try count(#Predicate { $0.letter.rawValue != "a" }) == 1)
+    #expect(
+      try PredicateTree(#Predicate<Swatch> { $0.letter.rawValue == "b" }).description == #"letter == "b""#)
+    let error = #expect(throws: ManagedObjectError.self) { try count(#Predicate { $0.letter.code == "a" }) }
+    #expect(error?.message.contains("the rawValue of an enumeration") == true)
   }
 }

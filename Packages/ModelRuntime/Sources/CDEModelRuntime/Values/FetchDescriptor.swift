@@ -1,4 +1,4 @@
-internal import CDEPredicates
+@_spi(CDE) internal import CDEPredicates
 internal import CDEStore
 public import Foundation
 
@@ -79,7 +79,7 @@ public struct FetchDescriptor<Item: PersistentEntity>: Sendable {
     do {
       var parts: [PredicateTree] = []
       if let format { parts.append(try format.get()) }
-      if let predicate { parts.append(try PredicateTree(predicate)) }
+      if let predicate { parts.append(try PredicateTree(predicate, naming: ModelClassNaming(model: model))) }
       plan.predicate = parts.isEmpty ? .constant(true) : parts.count == 1 ? parts[0] : .and(parts)
       plan.sort = try terms.map { try $0.get() }
       for descriptor in sortBy { plan.sort.append(try SortTerm(descriptor)) }

@@ -13,8 +13,14 @@ extension PredicateConversion {
   }
 
   func entityNames(of type: Any.Type, _ construct: String) throws(PredicateTreeError) -> [String] {
-    guard let names = naming?.entityNames(of: type) else {
-      throw Self.unsupported(construct, "\(type) is no class of models, and casts are between those alone")
+    guard let naming else {
+      throw Self.unsupported(
+        construct,
+        "only a fetch knows the classes of its model; give the #Predicate to a FetchDescriptor, or compare the name of the "
+          + "entity by NSPredicate(format: \"entity.name == %@\", name)")
+    }
+    guard let names = naming.entityNames(of: type) else {
+      throw Self.unsupported(construct, "\(type) is no class of the model, and casts are between those alone")
     }
     return names
   }

@@ -14,7 +14,7 @@ extension PredicateTree {
 
   /// The same with the names of a layer of models.
   @_spi(CDE) public init<Input>(
-    _ predicate: Predicate<Input>, naming: (any PredicateModelNaming.Type)?
+    _ predicate: Predicate<Input>, naming: (any PredicateModelNaming)?
   ) throws(PredicateTreeError) {
     var conversion = PredicateConversion()
     conversion.naming = naming
@@ -62,7 +62,7 @@ struct PredicateConversion {
     case enumerationCase(String)
   }
 
-  var naming: (any PredicateModelNaming.Type)?
+  var naming: (any PredicateModelNaming)?
   var bindings: [PredicateExpressions.VariableID: ExpressionTree] = [:]
   private var names = 0
   private var depth = 0

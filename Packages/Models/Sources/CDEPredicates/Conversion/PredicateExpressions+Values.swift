@@ -81,9 +81,13 @@ extension PredicateExpressions.KeyPath: ConvertibleExpression {
 
   private func names(_ conversion: PredicateConversion) throws(PredicateTreeError) -> [String] {
     let isModel = type(of: keyPath as AnyKeyPath).rootType is any PredicateKeyPathNaming.Type
-    guard !isModel, let key = conversion.naming?.memberKey(for: keyPath) else {
-      return try PredicateKeyPath.names(of: keyPath)
-    }
+    if isModel { return try PredicateKeyPath.names(of: keyPath) }
+    // An enumeration is stored by its raw value.
+    let key =
+      if let naming = conversion.naming { naming.memberKey(for: keyPath) } else {
+        RawValuePath.leads(keyPath) ? "" : nil
+      }
+    guard let key else { return try PredicateKeyPath.names(of: keyPath) }
     return key.split(separator: ".").map(String.init)
   }
 

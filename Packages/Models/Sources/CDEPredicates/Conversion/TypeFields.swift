@@ -2,23 +2,23 @@ internal import Foundation
 @_spi(Reflection) internal import Swift
 
 /// What the compiler records of a type: the stored properties of a struct, the cases of an enumeration.
-enum TypeFields {
-  struct Field {
-    let name: String
-    let type: Any.Type
+@_spi(CDE) public enum TypeFields {
+  public struct Field {
+    public let name: String
+    public let type: Any.Type
   }
 
-  struct Case: Hashable {
-    let name: String
-    let hasPayload: Bool
+  public struct Case: Hashable {
+    public let name: String
+    public let hasPayload: Bool
   }
 
   /// The standard library's own constant of this name is a variable, which Swift 6 does not let code read.
-  static let ignoreUnknown = _EachFieldOptions(rawValue: 1 << 1)
+  private static let ignoreUnknown = _EachFieldOptions(rawValue: 1 << 1)
 
   /// The stored properties of a struct in declared order; empty for other types, and for modules that are compiled without
   /// reflection.
-  static func fields(of type: Any.Type) -> [Field] {
+  public static func fields(of type: Any.Type) -> [Field] {
     guard kind(of: type) == .structure else { return [] }
     var result: [Field] = []
     _ = _forEachField(of: type, options: TypeFields.ignoreUnknown) { name, _, type, _ in
@@ -30,7 +30,7 @@ enum TypeFields {
 
   /// The cases of an enumeration, those with associated values first; nil for other types, and for modules that are compiled
   /// without reflection.
-  static func cases(of type: Any.Type) -> [Case]? {
+  public static func cases(of type: Any.Type) -> [Case]? {
     guard kind(of: type) == .enumeration else { return nil }
     let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
     // Metadata: kind, descriptor. Descriptor: flags, parent, name, access function, fields; each of 32 bits, and the last four
@@ -52,7 +52,7 @@ enum TypeFields {
   /// A case without associated values, of an enumeration that has no others.
   ///
   /// - Parameter tag: the place of the case in declared order.
-  static func value<T>(of type: T.Type, tag: Int) -> T {
+  public static func value<T>(of type: T.Type, tag: Int) -> T {
     // Such an enumeration is a number of as many bytes as its cases need, and none if it has one case.
     withUnsafeTemporaryAllocation(
       byteCount: max(MemoryLayout<T>.size, 1), alignment: MemoryLayout<T>.alignment
@@ -63,7 +63,7 @@ enum TypeFields {
   }
 
   /// Whether a type is an optional. Asking for a conformance takes ten times as long.
-  static func isOptional(_ type: Any.Type) -> Bool { kind(of: type) == .optional }
+  public static func isOptional(_ type: Any.Type) -> Bool { kind(of: type) == .optional }
 
   private enum Kind: UInt {
     case structure = 0x200

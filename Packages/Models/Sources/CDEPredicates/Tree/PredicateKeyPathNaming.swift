@@ -19,8 +19,8 @@ enum PredicateKeyPath {
     guard let naming = root as? any PredicateKeyPathNaming.Type else {
       throw PredicateTreeError(
         .unnamedKeyPath, construct: "\(root)",
-        "\(root) names no key paths (PredicateKeyPathNaming); query stored properties of models and "
-          + "fields of compositions")
+        "\(root) names no key paths (PredicateKeyPathNaming); query stored properties of models, fields of "
+          + "compositions and the rawValue of an enumeration")
     }
     guard let key = naming.predicateKey(for: keyPath), !key.isEmpty else {
       throw PredicateTreeError(

@@ -41,7 +41,7 @@ extension FetchDescriptor: Equatable {
 
   private static func areSame(_ first: Predicate<T>?, _ second: Predicate<T>?) -> Bool {
     guard let first, let second else { return first == nil && second == nil }
-    let trees = [first, second].map { try? PredicateTree($0, naming: ModelNaming.self) }
+    let trees = [first, second].map { try? PredicateTree($0, naming: ModelNaming()) }
     return trees[0] != nil && trees[0] == trees[1]
   }
 }
@@ -70,7 +70,7 @@ extension FetchDescriptor {
   }
 
   private func tree(of predicate: Predicate<T>) throws -> PredicateTree {
-    do { return try PredicateTree(predicate, naming: ModelNaming.self) } catch {
+    do { return try PredicateTree(predicate, naming: ModelNaming()) } catch {
       throw SwiftDataError.unsupportedPredicate.about(
         "The predicate for \(T.self) can't be translated for the store: \(error.message). Fetch with a simpler predicate, and "
           + "filter the result.", entity: Schema.entityName(for: T.self), cause: error)

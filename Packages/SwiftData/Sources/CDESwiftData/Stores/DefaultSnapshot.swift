@@ -1,5 +1,6 @@
 @_spi(CDE) internal import CDEManagedModel
 @_spi(CDE) internal import CDEModelRuntime
+@_spi(CDE) internal import CDEPredicates
 internal import Foundation
 
 /// The values of a model of any class.

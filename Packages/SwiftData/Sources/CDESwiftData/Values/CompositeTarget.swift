@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEPredicates
 internal import Foundation
 
 /// Receives what a struct encodes, as the dictionary of a composite.

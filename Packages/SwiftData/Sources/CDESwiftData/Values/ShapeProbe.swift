@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEPredicates
 internal import Foundation
 
 /// Finds out which keys and types a type decodes, by giving it a value for each.

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEPredicates
 internal import Foundation
 
 /// Values of properties in the form of key-value coding, and back.

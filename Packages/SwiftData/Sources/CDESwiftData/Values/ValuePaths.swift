@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEPredicates
 @_spi(Reflection) internal import Swift
 
 /// The names of the attributes and elements that key paths lead to.
@@ -30,35 +31,12 @@ enum ValuePaths {
   /// The key of a part of a struct for predicates, such as `city` for `\Address.city`; empty for the raw value of an enumeration,
   /// by which predicates compare it anyway.
   static func elementKey(of path: AnyKeyPath) -> String? {
-    if isRawValue(path) { return "" }
+    if case .rawEnumeration = ValueShape.element(type(of: path).rootType), RawValuePath.leads(path) {
+      return ""
+    }
     return elementName(of: path).map { name in
       ValueShape.element(type(of: path).valueType)?.rawValuePath(name: name) ?? name
     }
-  }
-
-  /// Whether a key path leads from an enumeration to its raw value.
-  ///
-  /// A key path to a requirement of a protocol never equals one to the property of the type that fulfils it, so the values of all
-  /// cases are compared.
-  private static func isRawValue(_ path: AnyKeyPath) -> Bool {
-    let root = type(of: path).rootType
-    guard let type = root as? any RawRepresentable.Type, case .rawEnumeration = ValueShape.element(root),
-      let cases = TypeFields.cases(of: root), cases.allSatisfy({ !$0.hasPayload })
-    else { return false }
-    func agrees<T: RawRepresentable>(_ type: T.Type) -> Bool {
-      guard let path = path as? KeyPath<T, T.RawValue> else { return false }
-      return cases.indices.allSatisfy { tag in
-        let value = TypeFields.value(of: type, tag: tag)
-        return isEqual(value[keyPath: path], value.rawValue)
-      }
-    }
-    return agrees(type)
-  }
-
-  private static func isEqual<T>(_ one: T, _ other: T) -> Bool {
-    guard let one = one as? any Equatable else { return false }
-    func compare<E: Equatable>(_ one: E) -> Bool { one == other as? E }
-    return compare(one)
   }
 
   /// The name of the element that a key path from a struct leads to, such as `\Address.city`; nil for computed properties, and for
@@ -84,10 +62,13 @@ enum ValuePaths {
     return nil
   }
 
+  /// The standard library's own constant of this name is a variable, which Swift 6 does not let code read.
+  private static let ignoreUnknown = _EachFieldOptions(rawValue: 1 << 1)
+
   private static func fields(of type: any Any.Type) -> [(name: String, path: AnyKeyPath)] {
     func paths<T>(_ type: T.Type) -> [(name: String, path: AnyKeyPath)] {
       var result: [(name: String, path: AnyKeyPath)] = []
-      _ = _forEachFieldWithKeyPath(of: type, options: TypeFields.ignoreUnknown) { name, path in
+      _ = _forEachFieldWithKeyPath(of: type, options: ignoreUnknown) { name, path in
         result.append((String(cString: name), path))
         return true
       }

@@ -1,4 +1,5 @@
 @_spi(CDE) internal import CDEExecutors
+@_spi(CDE) internal import CDEPredicates
 internal import CDEStore
 internal import Foundation
 

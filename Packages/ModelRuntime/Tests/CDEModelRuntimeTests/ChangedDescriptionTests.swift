@@ -17,7 +17,7 @@ private final class NewReport: NSManagedObject {
 
 @Suite("Descriptions of a model of classes, changed before its first use")
 struct ChangedDescriptionTests {
-  @Test("Indexes are used, large values are in files, and a renaming identifier keeps values")
+  @Test("Indexes are used, large values are in files, and a renaming identifier keeps values", .onSQLite)
   func changes() throws {
     let model = try NSManagedObjectModel.makeRuntimeModel(Report.self)
     let entity = try #require(model.entitiesByName["Report"])

@@ -23,7 +23,8 @@ let storeTests = [
   "ForeignStoreTests.swift", "HistoryTests.swift", "HistoryTokenTests.swift", "HistoryTokenTextTests.swift",
   "HistoryStreamTests.swift", "MandatoryRelationshipTests.swift",
   "MandatoryRelationshipRandomisedTests.swift", "MutatedStoreTests.swift", "MutatedValueTests.swift",
-  "QueryMistakeTests.swift", "SalvagedStoreTests.swift", "StoreEngineTests.swift", "StoreMovingTests.swift",
+  "QueryMistakeTests.swift", "SalvagedStoreTests.swift", "StoreEngineTests.swift", "StoreLinkTests.swift",
+  "StoreMovingTests.swift",
   "StoredEdgeTests.swift", "StoredPathTests.swift", "TypedPathAgreementTests.swift",
 ]
 

@@ -185,8 +185,6 @@ struct RuntimeModelBuilderTests {
     ])
     let found = model.entities[0].relationshipsByName
     #expect(found["a"]?.minCount == 2 && found["a"]?.maxCount == 5)
-    // An optional relationship may be empty, whatever its minimum.
-    #expect(found["a"]?.isOptional == false)
     #expect(
       found["b"]?.minCount == 0 && found["c"]?.minCount == 1 && found["b"]?.maxCount == 0
         && found["b"]?.isOptional == false)

@@ -105,6 +105,8 @@ extension NSManagedObjectContext {
     // Until a private context is entered, it belongs to its creator.
     if answersOutside || concurrencyType == .privateQueue && !executor.wasEntered { return }
     if executor.isCurrent { return }
+    // The program may have used none of its classes yet.
+    PortedClasses.loadProgram()
     if OutsideReports.takes(what()) { return }
     executor.preconditionCurrent(
       "\(what()) was used outside its context\(name.map { " \"\($0)\"" } ?? ""). Use it inside perform { }, performAndWait { } "

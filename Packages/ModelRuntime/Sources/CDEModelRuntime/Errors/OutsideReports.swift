@@ -24,10 +24,7 @@ enum OutsideReports {
   ///
   /// - Returns: whether the use goes on.
   static func takes(_ what: String) -> Bool {
-    guard !end else { return false }
-    // The program may have used none of its classes yet.
-    if !isPorted.withLock({ $0 }) { PortedClasses.loadProgram() }
-    guard isPorted.withLock({ $0 }) else { return false }
+    guard isPorted.withLock({ $0 }), !end else { return false }
     let (isNew, place) = places.note(what)
     if isNew {
       Diagnostics.report(

@@ -11,6 +11,11 @@ extension ConflictResolution {
     return type.storeTrumps ? keepOldest(objects, clash, type) : keepNewest(objects, clash, type)
   }
 
+  /// Whether a change of an object is still to be saved. A policy, or an earlier clash, may have removed the object.
+  func isPending(_ object: NSManagedObject) -> Bool {
+    object._registry === context.registry && object.hasChanges && !object.isMarkedDeleted
+  }
+
   /// Keeps the row in the store or, without one, the first object. Later objects drop the values.
   private func keepOldest(
     _ objects: [NSManagedObject], _ clash: UniquenessClash, _ type: NSMergePolicyType

@@ -128,9 +128,4 @@ extension ConflictResolution {
       }
     }
   }
-
-  /// Whether a change of an object is still to be saved. A policy, or an earlier clash, may have removed the object.
-  func isPending(_ object: NSManagedObject) -> Bool {
-    object._registry === context.registry && object.hasChanges && !object.isMarkedDeleted
-  }
 }

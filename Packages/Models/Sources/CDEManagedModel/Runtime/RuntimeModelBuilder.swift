@@ -168,10 +168,9 @@ public import Foundation
   private static func makeRelationship(_ schema: CDRuntimeRelationshipSchema) -> NSRelationshipDescription {
     let relationship = NSRelationshipDescription()
     relationship.name = schema.persistentName
-    // A relationship to many may be empty unless its minimum says otherwise. An optional one may in any case.
-    let isRequiredToMany = schema.kind != .toOne && (schema.minimumModelCount ?? 0) > 0
-    relationship.isOptional = schema.isOptional && !isRequiredToMany
+    relationship.isOptional = schema.isOptional
     relationship.isOrdered = schema.kind == .toManyArray
+    // A relationship to many may be empty unless its minimum says otherwise.
     let isRequiredToOne = schema.kind == .toOne && !schema.isOptional
     relationship.minCount = schema.minimumModelCount ?? (isRequiredToOne ? 1 : 0)
     relationship.maxCount = schema.kind == .toOne ? 1 : schema.maximumModelCount ?? 0

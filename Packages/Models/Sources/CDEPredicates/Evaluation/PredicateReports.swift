@@ -23,7 +23,7 @@ internal import Foundation
   }
 
   /// Notes that two objects were taken as equal in an order because of an error.
-  static func noteUnordered(_ descriptor: KeySortDescriptor, _ error: any Error) {
+  static func noteUnordered(_ descriptor: NSSortDescriptor, _ error: any Error) {
     note(
       "The sort descriptor \(descriptor.description)", "the objects are left as they are",
       "Sort by a key of both objects", error)

@@ -5,7 +5,7 @@ public import Foundation
 
 // Key-value coding by persistent name: the slow, general way.
 extension NSManagedObject {
-  private func info(_ key: String) -> PropertyInfo {
+  final func info(_ key: String) -> PropertyInfo {
     guard let info = _binding.property(key) else {
       failPrecondition(
         "The entity \(_binding.name) is not key value coding-compliant for the key \"\(key)\": the model gives it no such "
@@ -205,5 +205,27 @@ extension NSManagedObject {
   /// A live ordered set over an ordered to-many relationship.
   public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
     RelationshipOrderedSet(self, info(key).slot)
+  }
+}
+
+// Key-value coding reaches the properties of every managed object by their names. On Apple's platforms the Objective-C runtime finds them.
+extension NSManagedObject {
+  /// The value of a property that the class itself declares, for key-value coding and predicates in memory; nil for other keys.
+  final func ownValue(forKey key: String) -> Any?? {
+    switch key {
+    case "self", "SELF": .some(self)
+    case "objectID": .some(objectID)
+    case "entity": .some(entity)
+    case "managedObjectContext": .some(managedObjectContext)
+    case "isInserted", "inserted": .some(isInserted)
+    case "isUpdated", "updated": .some(isUpdated)
+    case "isDeleted", "deleted": .some(isDeleted)
+    case "isFault", "fault": .some(isFault)
+    case "hasChanges": .some(hasChanges)
+    case "hasPersistentChangedValues": .some(hasPersistentChangedValues)
+    case "description": .some(description)
+    case "hash": .some(hash)
+    default: nil
+    }
   }
 }

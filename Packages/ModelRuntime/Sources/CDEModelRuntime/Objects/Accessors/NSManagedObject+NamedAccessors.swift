@@ -180,29 +180,21 @@ extension NSManagedObject {
 
 // What rewritten accessors of to-many relationships call. Names are as in the selector: `Items` for `addItemsObject:`.
 extension NSManagedObject {
-  private func setOf(_ name: String) -> NSMutableSet { mutableSetValue(forKey: propertyKey(name)) }
+  /// A live ordered set copies all members when it is made, so single changes are made without one.
   private func orderedSet(_ name: String) -> NSMutableOrderedSet {
     mutableOrderedSetValue(forKey: propertyKey(name))
   }
 
-  private func isOrdered(_ name: String) -> Bool {
-    if case .toMany(ordered: true)? = _binding.property(propertyKey(name))?.kind { true } else { false }
-  }
+  private func slot(_ name: String) -> SlotIndex { info(propertyKey(name)).slot }
 
   private func add(_ objects: [Any], to name: String) {
-    if isOrdered(name) {
-      orderedSet(name).addObjects(from: objects)
-    } else {
-      setOf(name).addObjects(from: objects)
-    }
+    let slot = slot(name)
+    for case let object as NSManagedObject in objects { assignMember(slot, object) }
   }
 
   private func remove(_ objects: [Any], from name: String) {
-    if isOrdered(name) {
-      orderedSet(name).removeObjects(in: objects)
-    } else {
-      objects.forEach(setOf(name).remove)
-    }
+    let slot = slot(name)
+    for case let object as NSManagedObject in objects { dropMember(slot, object) }
   }
 
   public final func _cdAdd(_ name: String, _ object: NSManagedObject) { add([object], to: name) }
@@ -219,14 +211,18 @@ extension NSManagedObject {
   }
 
   public final func _cdInsert(_ name: String, _ object: NSManagedObject, at index: Int) {
-    orderedSet(name).insert(object, at: index)
+    assignMember(slot(name), object, at: index)
   }
 
   public final func _cdInsert(_ name: String, _ objects: [NSManagedObject], at indexes: NSIndexSet) {
-    orderedSet(name).insert(objects, at: IndexSet(indexes))
+    let slot = slot(name)
+    for (object, index) in zip(objects, IndexSet(indexes)) { assignMember(slot, object, at: index) }
   }
 
-  public final func _cdRemove(_ name: String, at index: Int) { orderedSet(name).removeObject(at: index) }
+  public final func _cdRemove(_ name: String, at index: Int) {
+    let slot = slot(name)
+    dropMember(slot, loadedMembers(slot).objects[index])
+  }
 
   public final func _cdRemove(_ name: String, at indexes: NSIndexSet) {
     orderedSet(name).removeObjects(at: IndexSet(indexes))

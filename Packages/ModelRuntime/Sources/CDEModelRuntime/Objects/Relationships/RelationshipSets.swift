@@ -110,7 +110,12 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
   override func insert(_ object: Any, at idx: Int) {
     if isMirroring { return super.insert(object, at: idx) }
     guard let object = object as? NSManagedObject else { return }
-    change { owner.assignMember(slot, object, at: idx) }
+    let before = objects.count
+    owner.assignMember(slot, object, at: idx)
+    guard super.count == before, objects.count == before + 1, objects[idx] === object else { return mirror() }
+    isMirroring = true
+    super.insert(object, at: idx)
+    isMirroring = false
   }
   override func add(_ object: Any) {
     if isMirroring { return super.add(object) }

@@ -205,6 +205,17 @@ struct BatchRequestTests {
 
   // MARK: Deleting
 
+  @Test("A deletion takes a request without a named type, and one of a class")
+  func inferredTypes() throws {
+    let (stack, context) = try filled()
+    let none = Item.fetchRequest()
+    none.predicate = NSPredicate(format: "count == 0")
+    try context.execute(NSBatchDeleteRequest(fetchRequest: none))
+    #expect(try items(stack).count == 3)
+    try context.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Item")))
+    #expect(try items(stack).isEmpty)
+  }
+
   @Test("A deletion takes what the request finds, and gives status, count or IDs")
   func delete() throws {
     let (stack, context) = try filled(6)

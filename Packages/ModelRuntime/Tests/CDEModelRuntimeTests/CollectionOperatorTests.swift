@@ -47,6 +47,19 @@ struct CollectionOperatorTests {
     #expect(empty.value(forKeyPath: "parts.@max.weight") == nil)
   }
 
+  @Test("A value is set in every member that a path reaches")
+  func settingMembers() throws {
+    let (context, box) = try category()
+    box.setValue("n", forKeyPath: "parts.name")
+    box.setValue("z", forKeyPath: "parts.labels.name")
+    #expect(
+      try context.all("Part", sort: "name").map { $0.value(forKey: "name") as? String } == ["n", "n", "n"])
+    #expect(try context.all("Label", sort: "name").map { $0.value(forKey: "name") as? String } == ["z", "z"])
+    let alone = context.make("Part")
+    alone.setValue("x", forKeyPath: "box.name")
+    #expect(alone.value(forKeyPath: "box.name") == nil)
+  }
+
   @Test("Least and greatest values of texts and dates")
   func order() throws {
     let (context, box) = try category()

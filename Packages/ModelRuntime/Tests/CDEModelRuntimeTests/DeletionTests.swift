@@ -147,6 +147,34 @@ struct DeletionTests {
     #expect(owner.set("items").count == 1)
   }
 
+  @Test("A deleted object that is inserted again is kept, with an unsaved object as with a saved one")
+  func insertedAgain() throws {
+    let stack = try Stack([Draft.self, Folder.self])
+    let context = stack.context()
+    let folder = Folder(context: context)
+    folder.name = "kept"
+    let saved = Draft(context: context)
+    saved.text = "saved"
+    saved.folder = folder
+    try context.save()
+    let key = saved.objectID
+    let new = Draft(context: context)
+    new.text = "new"
+    for draft in [saved, new] {
+      context.delete(draft)
+      context.insert(draft)
+      #expect(!draft.isDeleted)
+    }
+    #expect(context.deletedObjects.isEmpty)
+    #expect(folder.drafts == [saved])
+    try context.save()
+    #expect(saved.objectID == key)
+    let other = stack.context()
+    let request = Draft.fetchRequest()
+    request.sortDescriptors = [NSSortDescriptor(key: "text", ascending: true)]
+    #expect(try other.fetch(request).map(\.text) == ["new", "saved"])
+  }
+
   @Test("A deleted object keeps its last values and is not found any more")
   func lastValues() throws {
     let context = try stack(.nullifyDeleteRule).context()

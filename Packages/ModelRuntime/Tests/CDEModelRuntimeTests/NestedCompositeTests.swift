@@ -69,6 +69,28 @@ struct NestedCompositeTests {
     #expect(try context.fetch(values).first?["place"] as? NSDictionary == Self.value as NSDictionary)
   }
 
+  @Test("An element is set by its path, in a composite that has no value as well")
+  func settingByPath() throws {
+    let stack = try stack()
+    let context = stack.context()
+    let filled = context.make("Spot", ["name": "a", "place": Self.value])
+    let empty = context.make("Spot", ["name": "b"])
+    try context.save()
+    filled.setValue(nil, forKeyPath: "place.label")
+    filled.setValue(9, forKeyPath: "place.inner.deep.label")
+    empty.setValue(2.5, forKeyPath: "place.latitude")
+    empty.setValue("new", forKeyPath: "place.inner.label")
+    #expect(filled.changedValues().keys.sorted() == ["place"])
+    try context.save()
+    let spots = try stack.context().all("Spot", sort: "name")
+    let first: [String: Any] = [
+      "latitude": 1.5, "inner": ["label": "inner", "deep": ["label": 9]] as [String: Any],
+    ]
+    let second: [String: Any] = ["latitude": 2.5, "inner": ["label": "new"]]
+    #expect(spots[0].value(forKey: "place") as? NSDictionary == first as NSDictionary)
+    #expect(spots[1].value(forKey: "place") as? NSDictionary == second as NSDictionary)
+  }
+
   @Test("A value that does not fit is refused with the path of its element")
   func refusals() throws {
     let stack = try stack()

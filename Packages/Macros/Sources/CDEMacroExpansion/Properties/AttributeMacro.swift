@@ -12,7 +12,7 @@ enum AttributeMacro: AccessorMacro, PeerMacro {
   ) throws -> [AccessorDeclSyntax] {
     guard let variable = declaration.as(VariableDeclSyntax.self) else { return [] }
     guard let site = AccessorSite(context), let property = PropertyReader(variable).property else {
-      return PropertyMarker.misplaced(node, on: declaration) == nil ? PropertyMarker.placeholders : []
+      return PropertyMarker.misplaced(node, on: declaration) == nil ? PropertyMarker.refusedAccessors : []
     }
     return property.accessors(at: site)
   }

@@ -26,7 +26,7 @@ extension ModelProperty {
 
   /// The getter, and the setter where there is one.
   func accessors(at site: AccessorSite) -> [AccessorDeclSyntax] {
-    if site.isRefused { return PropertyMarker.placeholders }
+    if site.isRefused { return PropertyMarker.refusedAccessors }
     guard site.isModel else { return keyValueAccessors }
     let ordinal = self.ordinal(in: site.className)
     let value: String

@@ -83,17 +83,17 @@ enum PropertyMarker {
   ) throws -> [AccessorDeclSyntax] {
     guard let site = AccessorSite(context), site.isModel else {
       context.diagnose(outsideModel(node))
-      return placeholders
+      return refusedAccessors
     }
     guard let variable = declaration.as(VariableDeclSyntax.self),
       let property = PropertyReader(variable).property
-    else { return placeholders }
+    else { return refusedAccessors }
     return property.accessors(at: site)
   }
 
   /// Accessors of a declaration that has been diagnosed. Without any, the compiler would report their
   /// absence as a second error.
-  static var placeholders: [AccessorDeclSyntax] {
+  static var refusedAccessors: [AccessorDeclSyntax] {
     ["get {\n  Swift.fatalError()\n}", "set {\n}"]
   }
 }

@@ -85,6 +85,10 @@ extension NSManagedObjectContext {
       checkPrecondition(
         theirs.address == home?.address,
         "\(object._binding.name) is in another context already. Insert an object into one context only.")
+      if object.isMarkedDeleted {
+        withdrawDeletion(of: object)
+        unloadMembers()
+      }
       return
     }
     guard let home else {

@@ -51,4 +51,24 @@ extension NSManagedObjectContext {
       }
     }
   }
+
+  var modelBinding: ModelBinding? { registry?.model }
+
+  /// The coordinator, or an error if there is none.
+  func coordinator() throws -> NSPersistentStoreCoordinator {
+    if let coordinator = persistentStoreCoordinator { return coordinator }
+    throw ManagedObjectError(
+      .noStore, "The context has no persistentStoreCoordinator. Take it from a container, or set one.")
+  }
+
+  /// The source of the context's rows; nil if there is none.
+  var rowSource: (any RowSource)? {
+    let (parent, generation, coordinator) = configuration.withLock {
+      ($0.parent, $0.generation, $0.coordinator)
+    }
+    return parent ?? generation ?? coordinator
+  }
+
+  /// The source of the context's rows, or an error if there is none.
+  func source() throws -> any RowSource { try rowSource ?? coordinator() }
 }

@@ -18,6 +18,12 @@ extension NSManagedObjectContext: RunObserver {
     case enqueued
   }
 
+  /// Makes a private context with the isolation of another one, so that the same code may use the objects of both.
+  convenience init(sharingExecutorOf other: NSManagedObjectContext) {
+    self.init(concurrencyType: .privateQueue)
+    _executor = other._executor
+  }
+
   final func enqueue(_ carried: Carrier<() -> Void>) {
     executor.enqueue {
       self.runWillBegin()

@@ -141,12 +141,6 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     registerForBlocks()
   }
 
-  /// Makes a private context with the isolation of another one, so that the same code may use the objects of both.
-  convenience init(sharingExecutorOf other: NSManagedObjectContext) {
-    self.init(concurrencyType: .privateQueue)
-    _executor = other._executor
-  }
-
   /// Makes a context, in Core Data's newer spelling: `NSManagedObjectContext(.privateQueue)`.
   public convenience init(_ concurrencyType: ConcurrencyType) {
     self.init(concurrencyType: concurrencyType)
@@ -374,7 +368,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   ///   names the contexts.
   open func performAndWait(_ block: () -> Void) { runAndWait(block) }
 
-  /// Inserts an object made without a context. Does nothing if the object is already in this context.
+  /// Inserts an object made without a context. An object of this context that the next save would delete is kept; what the delete
+  /// rules did to related objects stays. Otherwise does nothing if the object is already in this context.
   open func insert(_ object: NSManagedObject) { add(object) }
 
   /// Marks an object to be deleted by the next save, and applies the delete rules of its relationships.
@@ -502,24 +497,4 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// `await context.perform { … }` for this call if the block neither throws nor returns anything, and warns
   /// that there is nothing to await. In that case write the statement in an `async` function.
   open func perform(_ block: sending @escaping () -> Void) { enqueue(Carrier(block)) }
-
-  var modelBinding: ModelBinding? { registry?.model }
-
-  /// The coordinator, or an error if there is none.
-  func coordinator() throws -> NSPersistentStoreCoordinator {
-    if let coordinator = persistentStoreCoordinator { return coordinator }
-    throw ManagedObjectError(
-      .noStore, "The context has no persistentStoreCoordinator. Take it from a container, or set one.")
-  }
-
-  /// The source of the context's rows; nil if there is none.
-  var rowSource: (any RowSource)? {
-    let (parent, generation, coordinator) = configuration.withLock {
-      ($0.parent, $0.generation, $0.coordinator)
-    }
-    return parent ?? generation ?? coordinator
-  }
-
-  /// The source of the context's rows, or an error if there is none.
-  func source() throws -> any RowSource { try rowSource ?? coordinator() }
 }

@@ -1,5 +1,4 @@
 public import CDEManagedModel
-@_spi(CDE) internal import CDEPredicates
 @_spi(CDE) internal import CDEProfiling
 @_spi(CDE) internal import CDEStore
 public import Foundation
@@ -116,8 +115,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   ) throws -> NSPersistentStore {
     let modelBinding = try usableBinding()
     let engine = try Self.engines.engine(for: description.type)
-    ValueReports.setHandler { Diagnostics.reportOnce(about: $0, $1) }
-    PredicateReports.setHandler { Diagnostics.reportOnce(about: $0, $1) }
+    LayerReports.setHandler { Diagnostics.reportOnce(about: $0, $1) }
     let opened: any Store
     let covered: Set<EntityIndex>
     do {

@@ -110,10 +110,20 @@ nonisolated open class NSBatchDeleteRequest: NSPersistentStoreRequest, @unchecke
   open var resultType = NSBatchDeleteRequestResultType.resultTypeStatusOnly
 
   /// Deletes the objects that a request finds, with its limit and offset.
-  public init<ResultType>(fetchRequest: NSFetchRequest<ResultType>) {
+  ///
+  /// - Parameter fetchRequest: the request. It is copied.
+  public init(fetchRequest: NSFetchRequest<any NSFetchRequestResult>) {
     self.fetchRequest = fetchRequest.anonymous()
     objectIDs = nil
     super.init()
+  }
+
+  /// Deletes the objects that a request of any type finds, with its limit and offset.
+  ///
+  /// - Parameter fetchRequest: the request. It is copied.
+  @_disfavoredOverload
+  public convenience init<ResultType>(fetchRequest: NSFetchRequest<ResultType>) {
+    self.init(fetchRequest: fetchRequest.anonymous())
   }
 
   /// Deletes objects of one inheritance tree by their permanent IDs.

@@ -370,16 +370,16 @@ nonisolated open class NSManagedObject: NSObject {
   /// values.
   open func value(forKeyPath path: String) -> Any? { valueAlongPath(path) }
 
-  /// Sets the property at the end of a dotted path over to-one relationships. Does nothing if an object on the way is nil.
+  /// Sets the property at the end of a dotted path over relationships and composites. Does nothing behind a to-one relationship
+  /// that is nil.
+  ///
+  /// A to-many step sets the property of each member, as `NSSet` does. An element of a composite is set by setting the composite with
+  /// that element changed.
   ///
   /// - Parameters:
   ///   - value: a value that ``setValue(_:forKey:)`` of the last object accepts.
   ///   - path: keys separated by points.
-  open func setValue(_ value: Any?, forKeyPath path: String) {
-    guard let point = path.lastIndex(of: ".") else { return setValue(value, forKey: path) }
-    let owner = self.value(forKeyPath: String(path[..<point])) as? NSManagedObject
-    owner?.setValue(value, forKey: String(path[path.index(after: point)...]))
-  }
+  open func setValue(_ value: Any?, forKeyPath path: String) { setValueAlongPath(value, path) }
 
   /// The values of several properties, with `NSNull` for nil.
   ///

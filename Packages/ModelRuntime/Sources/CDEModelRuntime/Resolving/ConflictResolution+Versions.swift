@@ -100,8 +100,7 @@ extension ConflictResolution {
       }
       note(next, PropertySet(allBelow: next._binding.properties.count))
     }
-    // Members that were loaded meanwhile do not include the objects, whether their owners record the removal or not.
-    for object in context.registry.all() { object._overlay?.unloadMembers() }
+    context.unloadMembers()
   }
 }
 

@@ -45,6 +45,20 @@ extension NSManagedObjectContext {
     if registry.hasKeyObservers { registry.tellKeyChanges() }
   }
 
+  /// Lets the next save keep an object that it would delete. What delete rules did to related objects stays.
+  ///
+  /// Call ``unloadMembers()`` afterwards.
+  func withdrawDeletion(of object: NSManagedObject) {
+    object.unmarkDeleted()
+    noteChange(object)
+    pending.appeared.append(object)
+  }
+
+  /// Lets all members be read again. Those that were loaded since a deletion do not include the deleted objects.
+  func unloadMembers() {
+    for object in registry.all() { object._overlay?.unloadMembers() }
+  }
+
   /// Applies the delete rules of objects that were deleted since the last save.
   func applyDeferredDeletions() {
     let objects = deferredDeletions

@@ -109,9 +109,7 @@ extension NSManagedObjectContext: UndoClient {
       let object = change.object
       if object._registry === registry {
         guard object.isMarkedDeleted else { continue }
-        object.unmarkDeleted()
-        noteChange(object)
-        pending.appeared.append(object)
+        withdrawDeletion(of: object)
         hasFormerRows = true
       } else if object._home == nil, change.presence.after == .deleted || change.presence.after == .absent {
         let key = key(for: change)
@@ -125,10 +123,7 @@ extension NSManagedObjectContext: UndoClient {
       }
     }
     if !replaced.isEmpty { replaceDestinations(replaced) }
-    if hasFormerRows {
-      // Members that were loaded meanwhile do not include the deleted objects.
-      for object in registry.all() { object._overlay?.unloadMembers() }
-    }
+    if hasFormerRows { unloadMembers() }
   }
 
   /// The key with which an object returns to the context.

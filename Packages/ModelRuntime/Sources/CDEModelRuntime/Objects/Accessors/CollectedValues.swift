@@ -29,7 +29,8 @@ enum CollectedValues {
     }
   }
 
-  private static func split(_ path: String) -> (key: String, rest: String?) {
+  /// The first key of a path, and the path behind it; nil if there is none.
+  static func split(_ path: String) -> (key: String, rest: String?) {
     guard let point = path.firstIndex(of: ".") else { return (path, nil) }
     return (String(path[..<point]), String(path[path.index(after: point)...]))
   }
@@ -50,9 +51,9 @@ enum CollectedValues {
     case "@max": return ordered(values).last
     case "@unionOfObjects": return values
     case "@distinctUnionOfObjects": return distinct(values)
-    case "@unionOfArrays", "@unionOfSets": return values.flatMap(elements)
-    case "@distinctUnionOfArrays": return distinct(values.flatMap(elements))
-    case "@distinctUnionOfSets": return NSSet(array: values.flatMap(elements))
+    case "@unionOfArrays", "@unionOfSets": return values.flatMap { elements(of: $0) }
+    case "@distinctUnionOfArrays": return distinct(values.flatMap { elements(of: $0) })
+    case "@distinctUnionOfSets": return NSSet(array: values.flatMap { elements(of: $0) })
     default: return nil
     }
   }
@@ -71,13 +72,23 @@ enum CollectedValues {
     return values.filter { value in (value as? AnyHashable).map { seen.insert($0).inserted } ?? true }
   }
 
+  /// The elements of a composite with another value at the end of a path. A composite on the way that is nil gets that element only.
+  static func setting(_ value: Any?, in elements: [String: Any], along path: String) -> [String: Any] {
+    let (key, rest) = split(path)
+    var elements = elements
+    elements[key] =
+      rest.map { setting(value, in: elements[key] as? [String: Any] ?? [:], along: $0) } ?? value
+    return elements
+  }
+
   /// The members of a collection; a value that is none is its only member.
-  private static func elements(of value: Any) -> [Any] {
+  static func elements(of value: Any?) -> [Any] {
     switch value {
+    case nil: []
     case let set as NSSet: set.allObjects
     case let set as NSOrderedSet: set.array
     case let array as [Any]: array
-    default: [value]
+    case let value?: [value]
     }
   }
 

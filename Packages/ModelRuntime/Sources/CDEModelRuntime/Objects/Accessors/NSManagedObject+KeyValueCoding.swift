@@ -70,6 +70,19 @@ extension NSManagedObject {
     return CollectedValues.value(of: value, along: rest)
   }
 
+  final func setValueAlongPath(_ value: Any?, _ path: String) {
+    let (key, rest) = CollectedValues.split(path)
+    guard let rest else { return setValue(value, forKey: key) }
+    let owner = self.value(forKey: key)
+    if _binding.property(key)?.kind == .composite {
+      let elements = owner as? [String: Any] ?? [:]
+      return setValue(CollectedValues.setting(value, in: elements, along: rest), forKey: key)
+    }
+    for object in CollectedValues.elements(of: owner) {
+      (object as? NSManagedObject)?.setValue(value, forKeyPath: rest)
+    }
+  }
+
   final func setPropertySilently(_ value: Any?, forKey key: String) {
     let info = info(key)
     switch info.kind {

@@ -94,6 +94,11 @@ extension NSManagedObjectContext {
 
   // MARK: Isolation
 
+  /// Whether the caller is on the context's isolation. Until a private context is entered, it belongs to its creator.
+  var isIsolatedHere: Bool {
+    (concurrencyType == .privateQueue && !executor.wasEntered) || executor.isCurrent
+  }
+
   /// Traps when the caller is not on the context's isolation.
   @inline(__always)
   func preconditionIsolated(_ what: @autoclosure () -> String) {
@@ -102,9 +107,7 @@ extension NSManagedObjectContext {
 
   @inline(never)
   private func checkIsolation(_ what: () -> String) {
-    // Until a private context is entered, it belongs to its creator.
-    if answersOutside || concurrencyType == .privateQueue && !executor.wasEntered { return }
-    if executor.isCurrent { return }
+    if answersOutside || isIsolatedHere { return }
     // The program may have used none of its classes yet.
     PortedClasses.loadProgram()
     if OutsideReports.takes(what()) { return }

@@ -135,9 +135,7 @@ final class FetchTracker: ContextTracker {
   /// Drops all objects on the context's isolation. Called when the owner is freed, on any thread.
   func end() {
     let executor = context.executor
-    if executor.isCurrent || (context.concurrencyType == .privateQueue && !executor.wasEntered) {
-      return drop()
-    }
+    if context.isIsolatedHere { return drop() }
     let carrier = Carrier(self)
     executor.enqueue { carrier.value.drop() }
   }

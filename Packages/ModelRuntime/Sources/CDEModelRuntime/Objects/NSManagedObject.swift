@@ -440,10 +440,10 @@ nonisolated open class NSManagedObject: NSObject {
   /// What a class function `keyPathsForValuesAffecting<Key>` returns; nil for a key without one. Rewritten sources override it.
   open class func _cdKeyPathsAffecting(_ key: String) -> Set<String>? { nil }
 
-  open override var description: String {
-    let id = _key == 0 ? "no context" : objectID.uriRepresentation().absoluteString
-    return "<\(type(of: self)): \(_binding.name) \(id)\(isFault ? " fault" : "")>"
-  }
+  /// The class, the entity, the ID and the values, as Core Data prints them; `<fault>` in place of the values of a fault.
+  ///
+  /// Reads nothing: of members that were not loaded it says so. Outside of the context's isolation the values are left out.
+  open override var description: String { printed }
 }
 
 /// Managed objects belong to one isolation. Pass a ``ModelHandle`` or a ``ModelSnapshot`` to another one.

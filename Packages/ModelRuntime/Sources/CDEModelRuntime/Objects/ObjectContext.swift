@@ -92,6 +92,9 @@ protocol ObjectContext: AnyObject {
   /// Whether the caller is outside of the isolation, and the class of the objects answers such callers.
   var isUsedOutside: Bool { get }
 
+  /// Whether the caller is on the context's isolation.
+  var isIsolatedHere: Bool { get }
+
   /// Called before a reader tracks an object for the first time.
   func willTrack(_ object: NSManagedObject)
 }

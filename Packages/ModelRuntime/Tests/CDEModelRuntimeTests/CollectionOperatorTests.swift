@@ -60,6 +60,28 @@ struct CollectionOperatorTests {
     #expect(alone.value(forKeyPath: "box.name") == nil)
   }
 
+  @Test("Foundation's collections have the values of their members, and set them")
+  func foundationCollections() throws {
+    let (context, box) = try category()
+    let parts = try #require(box.value(forKey: "parts") as? NSSet)
+    #expect(parts.value(forKey: "name") as? NSSet == NSSet(array: ["a", "b"]))
+    #expect(parts.value(forKeyPath: "@sum.weight") as? Double == 4.5)
+    #expect(parts.value(forKeyPath: "labels.@count") as? NSSet == NSSet(array: [1, 2]))
+    let ordered = NSArray(array: try context.all("Part", sort: "weight"))
+    #expect(ordered.value(forKey: "name") as? [String] == ["a", "b", "a"])
+    #expect((ordered.value(forKey: "weight") as? NSArray)?[0] is NSNull)
+    #expect(ordered.value(forKey: "@count") as? Int == 3)
+    #expect(ordered.value(forKeyPath: "@max.weight") as? Double == 3)
+    #expect(
+      (NSOrderedSet(array: ["abc", "de"]).value(forKey: "length") as? NSOrderedSet)?.array as? [Int] == [
+        3, 2,
+      ])
+    box.mutableSetValue(forKey: "parts").setValue("n", forKey: "name")
+    ordered.setValue(2, forKey: "weight")
+    #expect(try context.all("Part").allSatisfy { $0.value(forKey: "name") as? String == "n" })
+    #expect(parts.value(forKeyPath: "@sum.weight") as? Double == 6)
+  }
+
   @Test("Least and greatest values of texts and dates")
   func order() throws {
     let (context, box) = try category()

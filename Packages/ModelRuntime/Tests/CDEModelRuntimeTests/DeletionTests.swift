@@ -3,6 +3,16 @@ import CDEModelRuntime
 import Foundation
 import Testing
 
+@PersistentModel
+final class Watched: NSManagedObject {
+  var name: String = ""
+  @Ignore var seen: [Bool] = []
+  override func didSave() {
+    super.didSave()
+    seen.append(isDeleted)
+  }
+}
+
 @Suite("Deleting")
 struct DeletionTests {
   private func stack(
@@ -145,6 +155,18 @@ struct DeletionTests {
     context.delete(item)
     try context.save()
     #expect(owner.set("items").count == 1)
+  }
+
+  @Test("didSave() finds a deleted object deleted, and later code does not")
+  func deletedInDidSave() throws {
+    let context = try Stack([Watched.self]).context()
+    let (kept, gone) = (Watched(context: context), Watched(context: context))
+    try context.save()
+    kept.name = "changed"
+    context.delete(gone)
+    try context.save()
+    #expect(kept.seen == [false, false] && gone.seen == [false, true])
+    #expect(!gone.isDeleted && gone.managedObjectContext == nil)
   }
 
   @Test("A deleted object that is inserted again is kept, with an unsaved object as with a saved one")

@@ -58,6 +58,24 @@ struct FaultingTests {
     #expect(faults.allSatisfy { !$0.isFault })
   }
 
+  @Test(
+    "A longer path goes on from what a shorter one has read",
+    arguments: [["items", "items.tags"], ["items.tags", "items"]])
+  func longerPath(paths: [String]) throws {
+    let stack = try filled()
+    let writer = stack.context()
+    let tag = Tag(context: writer)
+    tag.name = "t"
+    for item in try writer.fetch(Item.fetchRequest()) { tag.addToItems(item) }
+    try writer.save()
+    let context = stack.context()
+    let request = Category.fetchRequest()
+    request.relationshipKeyPathsForPrefetching = paths
+    let category = try #require(try context.fetch(request).first)
+    #expect(category.items.count == 5)
+    #expect(category.items.allSatisfy { !$0.hasFault(forRelationshipNamed: "tags") })
+  }
+
   @Test("A row that has vanished reads as defaults and counts as deleted")
   func vanished() throws {
     let stack = try filled(1)

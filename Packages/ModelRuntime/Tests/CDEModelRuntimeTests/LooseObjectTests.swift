@@ -36,6 +36,21 @@ struct LooseObjectTests {
     book.mutableSetValue(forKey: "loans").add(try loose("Loan", stack, ["to": "Ann"]))
   }
 
+  @Test("An object of another class than its entity's is told by a typed fetch, and not taken for one")
+  func otherClass() throws {
+    let stack = try Stack([Watched.self])
+    let context = stack.context()
+    let entity = try #require(stack.container.managedObjectModel.entitiesByName["Watched"])
+    let plain = NSManagedObject(entity: entity, insertInto: context)
+    #expect(throws: ManagedObjectError.self) { try context.fetch(Watched.fetchRequest()) }
+    try context.save()
+    let error = #expect(throws: ManagedObjectError.self) { try context.fetch(Watched.fetchRequest()) }
+    #expect(error?.message.contains("NSManagedObject, not Watched") == true)
+    #expect(throws: ManagedObjectError.self) { try context.fetch(Watched.fetchRequest(), batchSize: 10) }
+    #expect(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Watched")) == [plain])
+    #expect(try stack.context().fetch(Watched.fetchRequest()).count == 1)
+  }
+
   @Test("A loose destination of each kind of relationship joins the context and is saved with the link")
   func destinations() throws {
     let stack = try Stack(model: library())

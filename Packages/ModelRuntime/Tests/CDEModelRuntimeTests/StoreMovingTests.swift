@@ -115,6 +115,23 @@ struct StoreMovingTests {
     }
   }
 
+  @Test("A store opens under the name of the configuration that it tells, where a model has others")
+  func configurationName() throws {
+    let stack = try stack()
+    let model = stack.container.managedObjectModel.copy() as! NSManagedObjectModel
+    model.setEntities(model.entities, forConfigurationName: "Main")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let store = try coordinator.addPersistentStore(
+      ofType: NSSQLiteStoreType, configurationName: nil, at: stack.folder.appendingPathComponent("New.sqlite")
+    )
+    let name = store.configurationName
+    #expect(model.entities(forConfigurationName: name)?.count == model.entities.count)
+    try coordinator.remove(store)
+    let again = try coordinator.addPersistentStore(
+      ofType: store.type, configurationName: name, at: store.url, options: store.options)
+    #expect(again.configurationName == name && again.identifier == store.identifier)
+  }
+
   @Test("A store does not move onto a file, and stays open")
   func movingOntoFile() throws {
     let (stack, other) = (try stack(), try stack())

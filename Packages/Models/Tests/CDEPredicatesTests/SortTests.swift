@@ -28,6 +28,15 @@ struct SortTests {
     #expect(Set([descriptor, NSSortDescriptor(key: "owner.name", ascending: false)]).count == 1)
   }
 
+  @Test("A typed descriptor becomes one with a key, or one for memory alone")
+  func fromTyped() throws {
+    let descriptor = NSSortDescriptor(SortDescriptor(\Note.rank, order: .reverse))
+    #expect(descriptor.key == "rank" && !descriptor.ascending)
+    let unnamed = NSSortDescriptor(SortDescriptor(\String.count, order: .reverse))
+    #expect(unnamed.compare("a", to: "bcd") == .orderedDescending)
+    #expect(unnamed.key == nil)
+  }
+
   @Test("Nil comes first, several keys apply in order, text by bytes")
   func order() throws {
     let parent = Thing(100, ["name": "p"])

@@ -12,6 +12,9 @@
   /// Turns values into data and back, for `@Attribute(.transformable(by:))`.
   public typealias ValueTransformer = CDEManagedModel.ValueTransformer
 
+  /// Archives objects of known classes, for `@Attribute(.transformable(by:))`.
+  public typealias NSSecureUnarchiveFromDataTransformer = CDEManagedModel.NSSecureUnarchiveFromDataTransformer
+
   /// The name of a registered transformer.
   public typealias NSValueTransformerName = CDEManagedModel.NSValueTransformerName
 #endif

@@ -61,7 +61,13 @@ enum PersistedPropertyMacro: AccessorMacro, PeerMacro {
       return []
     }
     let type = WrittenOutProperty.isInModel(context) ? property.markerType : "_SwiftDataNoType"
-    return ["@CDESwiftData.Transient private nonisolated var _\(raw: property.name): \(raw: type)"]
+    // A class that an extension declares as `@unchecked Sendable` may have no other mutable property without an isolation.
+    return [
+      """
+      @CDESwiftData.Transient private nonisolated(unsafe) var _\(raw: property.name): \(raw: type)
+      // Guard: it has no content.
+      """
+    ]
   }
 
   private static func property(of declaration: some DeclSyntaxProtocol) -> SwiftDataProperty? {

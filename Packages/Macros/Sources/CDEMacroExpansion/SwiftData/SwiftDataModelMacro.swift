@@ -89,7 +89,8 @@ struct SwiftDataMembers {
   private var backing: DeclSyntax {
     """
     @CDESwiftData.Transient @exclusivity(unchecked)
-    private nonisolated var _$backing = CDESwiftData._ModelBacking<\(raw: name)>(\(raw: name)._$info)
+    private nonisolated(unsafe) var _$backing = CDESwiftData._ModelBacking<\(raw: name)>(\(raw: name)._$info)
+    // Guard: the isolation of the model's context.
     """
   }
 

@@ -55,6 +55,11 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     ProfileStart.fromEnvironment()
   }
 
+  deinit {
+    // IDs may outlive the coordinator. They would keep the stores open, so that no other container could migrate them.
+    for store in persistentStores { try? store.handle.close() }
+  }
+
   /// A name for the coordinator in messages of the program; nil by default.
   public var name: String? {
     get { state.withLock { $0.name } }
@@ -182,6 +187,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
         let store = NSPersistentStore(
           handle: handle, description: description, metadata: metadata)
         store.owner = self
+        OpenStores.add(store)
         insert(store, entities, at: place, into: &state)
         return store
       }

@@ -77,9 +77,16 @@ extension NSPersistentStoreCoordinator {
         return !progress.isCancelled
       }
       pace.reportWait = {
+        // The other container has the old model, and could use the store no more.
+        if let url = description.url, url.isFileURL, OpenStores.close(at: url) {
+          return Diagnostics.report(
+            "The store at \(description.place) has to be migrated, and another container of this process had it open. It was closed "
+              + "there: contexts of that container can neither read nor save. Let go of a container before the store is migrated."
+          )
+        }
         Diagnostics.report(
-          "The store at \(description.place) has to be migrated, and another process or another container of this one uses it. Close "
-            + "it there: the migration waits until then, or until the timeout of the store's description.")
+          "The store at \(description.place) has to be migrated, and another process uses it. Close it there: the migration waits "
+            + "until then, or until the timeout of the store's description.")
       }
       try follow(route, request, pace)
       progress.completedUnitCount = Self.migrationUnits

@@ -19,9 +19,7 @@ struct FetchRules {
     self.sectionKeyPath = sectionKeyPath
     let schema = plan.binding.model.schema
     evaluator = FilterEvaluator(schema)
-    entities =
-      plan.includesSubentities
-      ? schema.entities[plan.binding.index].subtree : plan.binding.index..<(plan.binding.index + 1)
+    entities = plan.entities
     do {
       query = try plan.query(namingUnsaved: true)
     } catch let error as any CDEError where error is PredicateTreeError {

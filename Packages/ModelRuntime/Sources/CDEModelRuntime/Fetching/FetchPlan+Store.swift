@@ -50,10 +50,20 @@ extension FetchPlan {
     return withUnsafePointer(to: reference) { UnsafeRawPointer($0).load(as: NSManagedObjectID.self) }
   }
 
+  /// The row that an encoded ID names; none, which has the key 0, if it is of another store or model.
+  private func reference(_ named: any RowReferring) -> StoreValue {
+    guard let local = binding.model.entity(named: named.entityName), let key = named.rowKey else {
+      return .reference(entity: binding.index, key: 0)
+    }
+    let handle = source?.handles(for: local).first { $0.identifier == named.storeIdentifier }
+    return .reference(entity: local.index, key: handle?.key(key) ?? 0)
+  }
+
   func resolver(namingUnsaved namesUnsaved: Bool = false) -> QueryResolver {
     let names = CastEntities(predicate).names
     return QueryResolver(schema: binding.model.schema, entity: binding.index, castEntities: names) { object in
       guard let id = Self.id(object.reference) else {
+        if let named = object.reference as? any RowReferring { return reference(named) }
         throw ManagedObjectError(
           .unsupportedRequest, "A predicate compares with an object that is no managed object.")
       }

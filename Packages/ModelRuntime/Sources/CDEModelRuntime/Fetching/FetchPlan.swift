@@ -1,4 +1,5 @@
 internal import CDEPredicates
+internal import CDEStore
 
 /// A fetch request whose names are resolved to the runtime's entities and properties.
 struct FetchPlan {
@@ -22,6 +23,12 @@ struct FetchPlan {
   /// Where the rows will come from, which has keys of its own for the objects that a predicate names; nil if their keys are
   /// taken as they are.
   var source: (any RowSource)?
+
+  /// The entities whose objects the fetch can return.
+  var entities: Range<EntityIndex> {
+    includesSubentities
+      ? binding.model.schema.entities[binding.index].subtree : binding.index..<(binding.index + 1)
+  }
 
   /// The condition as a format; empty without one.
   var condition: String {

@@ -131,6 +131,12 @@ extension NSManagedObject {
     _flags.insert(.gone)
   }
 
+  /// gone -> gone: whether `isDeleted` tells of the deletion that a save has written, as it does in `didSave()`.
+  final func showDeletion(_ isShown: Bool) {
+    guard isGone else { return }
+    if isShown { _flags.remove(.deletionSaved) } else { _flags.insert(.deletionSaved) }
+  }
+
   /// A row was read. A row that had vanished may exist again, because another context saved it under the same
   /// key.
   final func becomeRealized() { _flags.subtract([.fault, .gone, .deletionSaved]) }

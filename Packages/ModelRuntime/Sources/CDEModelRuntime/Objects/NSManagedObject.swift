@@ -223,7 +223,8 @@ nonisolated open class NSManagedObject: NSObject {
 
   /// Whether the next save deletes the object, or its row has vanished.
   ///
-  /// False again after the object's own context has saved the deletion. Then ``managedObjectContext`` is nil.
+  /// False again after the object's own context has saved the deletion, and ``didSave()`` was called. Then ``managedObjectContext`` is
+  /// nil.
   public final var isDeleted: Bool { isDeletedOrGone && !_flags.contains(.deletionSaved) }
 
   /// Whether the object is new, deleted or holds unsaved values.
@@ -256,7 +257,7 @@ nonisolated open class NSManagedObject: NSObject {
   /// save throws ``ManagedObjectError`` with code `.unsettledChanges`.
   open func willSave() {}
 
-  /// Called after a save wrote the object.
+  /// Called after a save wrote the object, or deleted its row. ``isDeleted`` tells which of them, as in Core Data.
   open func didSave() {}
 
   /// Called before the object drops its values and becomes a fault.

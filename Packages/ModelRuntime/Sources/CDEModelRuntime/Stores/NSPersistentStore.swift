@@ -1,4 +1,5 @@
 @_spi(CDE) internal import CDEExecutors
+@_spi(CDE) internal import CDEManagedModel
 internal import CDEStore
 public import Foundation
 
@@ -17,7 +18,11 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
   public let options: [AnyHashable: Any]?
   /// The coordinator that loaded the store.
   weak var owner: AnyObject?
-  static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
+  static let defaultConfigurationName = NSManagedObjectModel.defaultConfigurationName
+  /// A configuration by its name in the model; nil for the whole model, which has Core Data's own name.
+  static func named(_ configuration: String?) -> String? {
+    configuration == defaultConfigurationName ? nil : configuration
+  }
   let handle: StoreHandle
   /// The metadata read last.
   private let lastMetadata: Lock<StoreMetadata>

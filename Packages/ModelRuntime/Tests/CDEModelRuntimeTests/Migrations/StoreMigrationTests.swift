@@ -83,6 +83,23 @@ struct StoreMigrationTests {
     #expect(code(both) == nil)
   }
 
+  @Test(
+    "A container of this process with the old model does not stop a migration, and is told of it", .onSQLite)
+  func olderContainer() throws {
+    let store = try store()
+    let older = try store.opened(note(1))
+    let context = older.newBackgroundContext()
+    #expect(try context.performAndWait { try context.all("Note").count } == 3)
+    let newer = try store.opened(note(2))
+    let reader = newer.newBackgroundContext()
+    #expect(try reader.performAndWait { try reader.all("Note").count } == 3)
+    let error = #expect(throws: ManagedObjectError.self) {
+      try context.performAndWait { _ = try context.all("Note") }
+    }
+    #expect((error?.cause as? StoreError)?.code == .closed)
+    try newer.close()
+  }
+
   @Test("The old model comes from the description if the store has no copy of it")
   func givenModel() throws {
     let store = try store()

@@ -59,10 +59,13 @@ nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unche
   /// Names of the configurations.
   public var configurations: [String] { configurationsByName.keys.sorted() }
 
-  /// The entities of a configuration, or all entities for `nil`. Returns `nil` if the model has no such
-  /// configuration.
+  /// Core Data's name of the configuration that is the whole model.
+  @_spi(CDE) public static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
+
+  /// The entities of a configuration, or all entities for `nil` and for `PF_DEFAULT_CONFIGURATION_NAME`. Returns `nil` if the model has
+  /// no such configuration.
   public func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
-    guard let configuration else { return storedEntities }
+    guard let configuration, configuration != Self.defaultConfigurationName else { return storedEntities }
     return configurationsByName[configuration]
   }
 

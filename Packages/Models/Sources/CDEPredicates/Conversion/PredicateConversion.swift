@@ -4,7 +4,8 @@ extension PredicateTree {
   /// The tree of a `#Predicate`. The root types name its key paths (``PredicateKeyPathNaming``).
   ///
   /// Optional chaining becomes a longer key path, and `?? false` a check for nil. `contains(where:)`,
-  /// `allSatisfy` and `filter` become subqueries. A Boolean property alone is compared with true.
+  /// `allSatisfy` and `filter` become subqueries. A Boolean property alone is compared with true. An optional to-many relationship is
+  /// never nil, but empty, as it is in a model.
   ///
   /// - Throws: ``PredicateTreeError``: `unsupported` names the construct without a translation (casts,
   ///   subscripts, captured collections of other types), `unnamedKeyPath` the property.

@@ -2,12 +2,20 @@ internal import Foundation
 
 extension PredicateExpressions.Equal: ConvertibleExpression {
   func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
-    .predicate(try conversion.equality(lhs, rhs))
+    if PredicateConversion.areMembers(LHS.Output.self), let members = try conversion.comparedWithNil(lhs, rhs)
+    {
+      return .predicate(.not(PredicateConversion.arePresent(members)))
+    }
+    return .predicate(try conversion.equality(lhs, rhs))
   }
 }
 
 extension PredicateExpressions.NotEqual: ConvertibleExpression {
   func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
+    if PredicateConversion.areMembers(LHS.Output.self), let members = try conversion.comparedWithNil(lhs, rhs)
+    {
+      return .predicate(PredicateConversion.arePresent(members))
+    }
     switch try conversion.equality(lhs, rhs) {
     case .comparison(var comparison) where comparison.op == .equal && comparison.modifier == .direct:
       comparison.op = .notEqual

@@ -124,18 +124,19 @@ extension PredicateExpressions.ForcedUnwrap: ConvertibleExpression {
 
 extension PredicateExpressions.OptionalFlatMap: ConvertibleExpression {
   func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
-    let base: ExpressionTree
     // What is bound, and what is nil if there is nothing to bind.
     let bound: ExpressionTree
+    let base: ExpressionTree?
     if case .cast(let object, let condition) = try conversion.node(wrapped) {
       (bound, base) = (object, PredicateConversion.flag(condition))
     } else {
       bound = try conversion.expression(wrapped)
-      base = bound
+      base = PredicateConversion.areMembers(Wrapped.self) ? PredicateConversion.owner(of: bound) : bound
     }
     let node = try conversion.binding(variable.key, to: bound) { conversion throws(PredicateTreeError) in
       try conversion.node(transform)
     }
+    guard let base else { return node }
     switch node {
     case .predicate(let tree): return .optionalPredicate(base: base, tree)
     // A function of nil is nil, and so is a key path through nil. A coalesced or conditional value may be
@@ -165,6 +166,7 @@ extension PredicateExpressions.NilCoalesce: ConvertibleExpression {
       if fallback == .constant(false) { return .predicate(.and([present, tree])) }
       return .predicate(.or([.and([present, tree]), .and([.not(present), fallback])]))
     }
+    if case .predicate = left { return left }
     guard case .expression(let first) = left else { throw PredicateConversion.unsupported("NilCoalesce") }
     let second = try conversion.expression(rhs)
     // A nil flag does not equal true, and a false flag does not either.

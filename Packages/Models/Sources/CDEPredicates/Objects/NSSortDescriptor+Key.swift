@@ -96,6 +96,20 @@ extension SortKeyInitializable where Self: NSSortDescriptor {
     self.init(term: term, comparator: comparator.map { compare in { compare($0, $1) } })
   }
 
+  /// Sorts by the key path of a typed descriptor, in its order.
+  ///
+  /// A descriptor whose key path has no name, or that has none, can be used in memory only: a fetch refuses it.
+  public init<Compared>(_ sortDescriptor: SortDescriptor<Compared>) {
+    if let term = try? SortTerm(sortDescriptor) {
+      self.init(term: term, comparator: nil)
+    } else {
+      self.init(key: nil, ascending: true) { left, right in
+        guard let left = left as? Compared, let right = right as? Compared else { return .orderedSame }
+        return sortDescriptor.compare(left, right)
+      }
+    }
+  }
+
   private init(term: SortTerm, comparator: Comparator?) {
     guard let descriptor = KeySortDescriptor(term: term, comparator: comparator) as? Self else {
       failPrecondition(

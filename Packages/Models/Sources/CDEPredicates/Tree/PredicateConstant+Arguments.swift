@@ -152,10 +152,12 @@ extension Set: MemberListing {
 
 /// Detects an optional in an `Any`.
 protocol OptionalUnwrapping {
+  static var wrappedType: Any.Type { get }
   var wrappedAny: Any? { get }
 }
 
 extension Optional: OptionalUnwrapping {
+  static var wrappedType: Any.Type { Wrapped.self }
   var wrappedAny: Any? { self }
 }
 

@@ -17,6 +17,17 @@ final class ContainerCore: @unchecked Sendable {
   let container: NSPersistentContainer
   @MainActor private var knownMainContext = MemoryReference()
 
+  private struct Served: @unchecked Sendable {
+    // Guard: the lock around it.
+    weak var container: ModelContainer?
+  }
+
+  private let lastServed = Lock(Served())
+  /// The container that the program has, while it lives. Contexts return it, and do not keep it: it may have the main context.
+  var served: ModelContainer? { lastServed.withLock { $0.container } }
+
+  func serve(_ container: ModelContainer) { lastServed.withLock { $0.container = container } }
+
   var coordinator: NSPersistentStoreCoordinator { container.persistentStoreCoordinator }
 
   /// - Parameter options: further options of the stores.

@@ -70,7 +70,10 @@ public class ModelContainer: Equatable, @unchecked Sendable {
     self.init(try ContainerCore(schema, migrationPlan, configurations))
   }
 
-  init(_ core: ContainerCore) { self.core = core }
+  init(_ core: ContainerCore) {
+    self.core = core
+    core.serve(self)
+  }
 
   /// The entities of the stores.
   public var schema: Schema { core.schema }

@@ -74,7 +74,7 @@ public class ModelContext: Equatable {
 
   /// The container of the context's stores.
   public var container: ModelContainer {
-    if let knownContainer { return knownContainer }
+    if let known = knownContainer ?? core.served { return known }
     let made = ModelContainer(core)
     knownContainer = made
     return made
@@ -137,13 +137,16 @@ public class ModelContext: Equatable {
 
   /// Inserts a model, and every model that it is related to. The next save writes them.
   ///
-  /// Does nothing for a model that the context has. A model of another context stays there.
+  /// A model that the next save would delete is kept. Otherwise does nothing for a model that the context has. A model of another
+  /// context stays there.
   public func insert<T: PersistentModel>(_ model: T) {
     if isRefused("insert(_:)") { return }
     mergeOthers()
     let object = model._$object
     if let other = object.managedObjectContext {
-      if other !== context {
+      if other === context {
+        if object.isDeleted { context.insert(object) }
+      } else {
         Diagnostics.report(
           "\(T.self) is in another context already, so it was not inserted. Save that context, and use the model here by its "
             + "persistentModelID.")

@@ -50,6 +50,11 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
     if case .object(let objectID) = id.storage { objectID } else { nil }
   }
 
+  /// The number of the row, of an identifier that was decoded or made of its parts.
+  var decodedKey: Int64? {
+    if case .named(let parts) = id.storage, parts.store != nil { parts.rowKey } else { nil }
+  }
+
   /// Whether the model was not saved when the identifier was taken.
   var isTemporary: Bool {
     switch id.storage {

@@ -173,20 +173,27 @@ extension _ModelObject {
   func setMany(_ ordinal: Int, _ others: [_ModelObject]) {
     let place = CDOrdinal(ordinal)
     let former: [_ModelObject] = _cdToManyArray(place)
-    // Most changes append to what there is, or remove some of it.
-    let common = zip(former, others).prefix { $0 === $1 }.count
-    if common == former.count, common == others.count { return }
+    // Most changes are at one place: what is before it and behind it is the same.
+    var start = 0
+    while start < former.count, start < others.count, former[start] === others[start] { start += 1 }
+    if start == former.count, start == others.count { return }
+    var (formerEnd, end) = (former.count, others.count)
+    while formerEnd > start, end > start, former[formerEnd - 1] === others[end - 1] {
+      (formerEnd, end) = (formerEnd - 1, end - 1)
+    }
     let inverse = info.inverse(of: ordinal, in: entity)
-    let kept = Set(others[common...].map(ObjectIdentifier.init))
-    for object in former[common...] where !kept.contains(ObjectIdentifier(object)) {
+    let kept = Set(others[start..<end].map(ObjectIdentifier.init))
+    for object in former[start..<formerEnd] where !kept.contains(ObjectIdentifier(object)) {
       _cdRemove(place, object)
       object.otherSideChanged(inverse)
     }
-    let known = Set(former[common...].map(ObjectIdentifier.init))
-    for object in others[common...] where !known.contains(ObjectIdentifier(object)) {
+    let known = Set(former[start..<formerEnd].map(ObjectIdentifier.init))
+    for object in others[start..<end] where !known.contains(ObjectIdentifier(object)) {
       _cdAdd(place, object)
       object.otherSideChanged(inverse)
     }
+    // Appended members are last already.
+    if start < former.count { _cdArrange(place, others) }
   }
 
   func otherSideChanged(_ inverse: String?) {

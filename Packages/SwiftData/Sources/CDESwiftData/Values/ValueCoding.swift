@@ -32,7 +32,13 @@ enum ValueCoding {
       guard let scalar = value as? any StoredScalar else { throw mismatch() }
       return scalar.stored
     }
-    guard let value = value as? any Encodable else { throw mismatch() }
+    guard let value = value as? any Encodable else {
+      throw SwiftDataError(
+        .valueCoding,
+        "\(name) is stored as \(shape.title), but \(type(of: value)) can't be encoded here. If the type or its module belongs to the "
+          + "main actor by default, declare it as nonisolated: contexts of other actors encode it, too.",
+        property: name)
+    }
     do {
       switch shape {
       case .scalar: throw mismatch()

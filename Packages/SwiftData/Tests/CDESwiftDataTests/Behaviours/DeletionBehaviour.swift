@@ -129,6 +129,19 @@ struct DeletionBehaviour {
     #expect(try context.count(Novel.self) == 2)
   }
 
+  @Test("A model that is inserted again before its deletion is saved stays", .tags(.decided))
+  func insertedBeforeSave() throws {
+    let (context, writer) = try Shelf.filled()
+    let novel = writer.novels[0]
+    let id = novel.persistentModelID
+    context.delete(novel)
+    context.insert(novel)
+    #expect(!novel.isDeleted && context.deletedModelsArray.isEmpty)
+    try context.save()
+    let found = try ModelContext(context.container).all(Novel.self)
+    #expect(found.count == 3 && found.contains { $0.persistentModelID == id })
+  }
+
   @Test("A deleted model can be inserted again, as a new row", .tags(.decided))
   func again() throws {
     let (context, writer) = try Shelf.filled()

@@ -126,4 +126,44 @@ struct PersistentIdentifierTests {
       try JSONDecoder().decode(PersistentIdentifier.self, from: Data(text.utf8))
     }
   }
+
+  @Test("A decoded identifier finds its model in conditions, and finds none in another store")
+  func conditions() throws {
+    let context = ModelContext(try .inMemory(Mixtape.self, MixSong.self, MixLabel.self))
+    let album = Mixtape("a")
+    context.insert(album)
+    context.insert(Mixtape("b"))
+    album.songs = [MixSong("x")]
+    try context.save()
+    func decoded(_ model: some PersistentModel) throws -> PersistentIdentifier {
+      try JSONDecoder().decode(
+        PersistentIdentifier.self, from: JSONEncoder().encode(model.persistentModelID))
+    }
+    let (id, songID) = (try decoded(album), try decoded(try #require(album.songs?.first)))
+    let ids: Set = [id]
+    let other = ModelContext(try .inMemory(Mixtape.self, MixSong.self, MixLabel.self))
+    other.insert(Mixtape("theirs"))
+    try other.save()
+    for (context, titles) in [(context, ["a"]), (ModelContext(context.container), ["a"]), (other, [])] {
+      func found(_ predicate: Predicate<Mixtape>) throws -> [String] {
+        try context.fetch(FetchDescriptor(predicate: predicate)).map(\.title)
+      }
+      #expect(try found(#Predicate { $0.persistentModelID == id }) == titles)
+      #expect(try found(#Predicate { ids.contains($0.persistentModelID) }) == titles)
+      #expect(
+        try found(#Predicate { $0.songs?.contains { $0.persistentModelID == songID } == true }) == titles)
+      let songs = FetchDescriptor<MixSong>(predicate: #Predicate { $0.album?.persistentModelID == id })
+      #expect(try context.fetch(songs).map(\.name) == (titles.isEmpty ? [] : ["x"]))
+    }
+    // Of an entity that the other schema does not have.
+    let shelf = ModelContext(try .inMemory(TaskList.self, TaskItem.self, TaskTag.self))
+    shelf.insert(TaskList(name: "l"))
+    try shelf.save()
+    #expect(
+      try shelf.fetch(FetchDescriptor<TaskList>(predicate: #Predicate { $0.persistentModelID == id })).isEmpty
+    )
+    try context.delete(model: Mixtape.self, where: #Predicate { $0.persistentModelID == id })
+    try context.save()
+    #expect(try ModelContext(context.container).fetch(FetchDescriptor<Mixtape>()).map(\.title) == ["b"])
+  }
 }

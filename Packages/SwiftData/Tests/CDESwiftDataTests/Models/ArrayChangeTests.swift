@@ -56,6 +56,26 @@ struct ArrayChangeTests {
     #expect(name.wakes == 0 && others.wakes == 0)
   }
 
+  @Test(
+    "An array keeps the order in which it was set, before its model is inserted and until it is read again")
+  func order() throws {
+    let list = TaskList(name: "Loose")
+    list.items = ["0", "1", "2"].map { TaskItem(title: $0) }
+    list.items.swapAt(0, 2)
+    #expect(list.items.map(\.title) == ["2", "1", "0"])
+    list.items.insert(TaskItem(title: "9"), at: 0)
+    #expect(list.items.map(\.title) == ["9", "2", "1", "0"])
+    list.items.remove(at: 1)
+    list.items.sort { $0.title < $1.title }
+    #expect(list.items.map(\.title) == ["0", "1", "9"])
+    let (context, saved) = try makeList(4)
+    let titles = saved.items.map(\.title)
+    saved.items.reverse()
+    #expect(saved.items.map(\.title) == titles.reversed())
+    try context.save()
+    #expect(try Set(reread(saved, context)) == Set(titles))
+  }
+
   @Test("A model that is appended twice is there once")
   func twice() throws {
     let (context, list) = try makeList(2)

@@ -194,3 +194,17 @@ final class Dial {
 
   init(level: Int) { self.level = level }
 }
+
+/// Published code declares its models so, to pass them where it knows better.
+@Model
+final class SharedForm {
+  var name: String
+  var parts: [String] = []
+  @Transient var cache = 0
+  @Relationship(inverse: \SharedForm.parent) var children: [SharedForm] = []
+  var parent: SharedForm?
+  init(name: String) { self.name = name }
+}
+
+extension SharedForm: @unchecked Sendable {}
+// Guard: each instance is used on the isolation of its context.

@@ -54,6 +54,22 @@ struct NoPlanTests {
     #expect(found.map(\.extent) == [Size(width: 3, height: 4)] && found.map { $0.from != nil } == [true])
   }
 
+  @Test("An identifier that is kept does not keep its store open, and names the model after the migration")
+  func keptIdentifier() throws {
+    let url = try TemporaryStore().url
+    var id: PersistentIdentifier?
+    do {
+      let context = ModelContext(
+        try ModelContainer(for: LettersV1.Letter.self, configurations: ModelConfiguration(url: url)))
+      let letter = LettersV1.Letter(text: "Dear Ann", stamp: "80")
+      context.insert(letter)
+      try context.save()
+      id = letter.persistentModelID
+    }
+    let letters = try open(LettersV2.Letter.self, url)
+    #expect(letters.map(\.persistentModelID) == [id])
+  }
+
   @Test("A required property without a default is an error that names it, and the file is untouched")
   func required() throws {
     let url = try store()

@@ -212,7 +212,9 @@ extension NSManagedObjectContext {
   /// Loads a path of relationships for many objects, with one query for each step.
   func prefetch(_ path: String, of objects: [NSManagedObject]) throws {
     var current = objects
-    for name in path.split(separator: ".").map(String.init) {
+    let names = path.split(separator: ".").map(String.init)
+    for (place, name) in names.enumerated() {
+      let isLast = place == names.count - 1
       var next: [NSManagedObject] = []
       for (entity, group) in Dictionary(grouping: current, by: { $0._binding.index }) {
         let binding = registry.model.entities[entity]
@@ -220,7 +222,10 @@ extension NSManagedObjectContext {
           throw noRelationship(name, binding)
         }
         if info.isToMany {
+          // The path goes on from members that were loaded before, too.
+          let loaded = isLast ? [] : group.filter { $0.members(info.slot).isLoaded }
           next += try prefetchMembers(info, of: group, binding)
+          for owner in loaded { next += owner.members(info.slot).objects }
         } else {
           fireAll(group)
           let destinations = group.compactMap { $0.toOne(info.slot) }
@@ -232,7 +237,9 @@ extension NSManagedObjectContext {
           next += destinations
         }
       }
-      current = next
+      if isLast { return }
+      var seen = Set<ObjectIdentifier>()
+      current = next.filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
   }
 

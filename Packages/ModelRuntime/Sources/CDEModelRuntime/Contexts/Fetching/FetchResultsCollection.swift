@@ -73,7 +73,12 @@ extension NSManagedObjectContext {
     of plan: FetchPlan, holding type: Object.Type, size: Int
   ) throws -> FetchedBatches {
     if plan.limit == 0 { return FetchedBatches(self, plan, size) }
-    guard type == NSManagedObject.self || classesMatch(type, plan) else {
+    // An object of another class may be in the result and stay registered.
+    let isSure =
+      classesMatch(type, plan)
+      && (!hasOtherClasses
+        || registry.all().allSatisfy { !plan.entities.contains($0._binding.index) || $0 is Object })
+    guard type == NSManagedObject.self || isSure else {
       throw ManagedObjectError(
         .unsupportedRequest,
         "A fetch of \(plan.binding.name) can yield objects that are not \(type). Correct the request's type or "

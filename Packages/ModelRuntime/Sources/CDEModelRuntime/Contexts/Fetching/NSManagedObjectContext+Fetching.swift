@@ -61,7 +61,10 @@ extension NSManagedObjectContext {
 
   /// The objects of a fetch in the type that its caller requested.
   func typed<ResultType>(_ objects: [NSManagedObject], _ plan: FetchPlan) throws -> [ResultType] {
-    if ResultType.self == NSManagedObject.self || classesMatch(ResultType.self, plan) {
+    if ResultType.self == NSManagedObject.self
+      || (classesMatch(ResultType.self, plan)
+        && (!hasOtherClasses || objects.allSatisfy { $0 is ResultType }))
+    {
       // Checked once for each class instead of once for each object.
       return unsafeBitCast(objects, to: [ResultType].self)
     }
@@ -71,12 +74,7 @@ extension NSManagedObjectContext {
   func classesMatch<ResultType>(_ type: ResultType.Type, _ plan: FetchPlan) -> Bool {
     guard type is NSManagedObject.Type else { return false }
     let model = plan.binding.model
-    let tree =
-      plan.includesSubentities
-      ? model.schema.entities[plan.binding.index].subtree
-      : plan.binding.index..<(plan.binding.index + 1)
-    return tree.allSatisfy { model.entities[$0].objectClass is ResultType.Type }
-      && (!hasOtherClasses || changed.allSatisfy { !tree.contains($0._binding.index) || $0 is ResultType })
+    return plan.entities.allSatisfy { model.entities[$0].objectClass is ResultType.Type }
   }
 
   func cast<ResultType>(_ results: [Any], _ plan: FetchPlan) throws -> [ResultType] {

@@ -192,12 +192,14 @@ extension NSManagedObjectContext {
     ]
     PostedNames.didSave.post(self, userInfo)
     if PostedNames.didSaveObjectIDs.isUsed { announceIDs(of: objects, committed) }
+    for object in objects.deleted { object.showDeletion(true) }
     for saved in [objects.inserted, objects.updated, objects.deleted] {
       saved[...].forEachBorrowed { $0.didSave() }
       if registry.hasKeyObservers {
         for object in saved where object.isKeyObserved { object.tellDifferences() }
       }
     }
+    for object in objects.deleted { object.showDeletion(false) }
     if !trackers.isEmpty { tellTrackersOfSave(committed, objects.updated) }
     // Observation reports changes that are in the store.
     if let observer, parentSource == nil {

@@ -28,7 +28,11 @@ public final class ToManyMembers {
   // The order before `unload`, while it has unsaved changes.
   private var keptOrder: [NSManagedObject]?
   // Position by object; nil until it is needed, because most collections are only iterated.
-  @exclusivity(unchecked) private var positions: [ObjectIdentifier: Int]?
+  @exclusivity(unchecked) private var positions: [ObjectIdentifier: Int]? {
+    didSet { if positions == nil { lookUps = 0 } }
+  }
+  /// How often a position was looked up without `positions`.
+  @exclusivity(unchecked) private var lookUps = 0
   /// The registry's count of vanished objects when they were last removed from the members.
   @exclusivity(unchecked) var clearedAt = 0
 
@@ -39,9 +43,16 @@ public final class ToManyMembers {
 
   var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
 
+  /// In lists up to this length the other members keep their order when one leaves. A list that is longer stays fast instead.
+  private static let keptLength = 4_096
+
   private func position(of object: NSManagedObject) -> Int? {
     if positions == nil {
-      if objects.count <= 8 { return objects.firstIndex { $0 === object } }
+      // Each member that leaves makes the positions of others wrong, so they are made for several look-ups only.
+      lookUps += 1
+      if objects.count <= 8 || (objects.count <= Self.keptLength && lookUps <= 32) {
+        return objects.firstIndex { $0 === object }
+      }
       // A damaged file may contain a member twice.
       positions = Dictionary(objects.enumerated().map { (ObjectIdentifier($1), $0) }) { first, _ in first }
     }
@@ -160,12 +171,12 @@ public final class ToManyMembers {
   private func take(_ object: NSManagedObject) -> Bool {
     guard let index = position(of: object) else { return false }
     let id = ObjectIdentifier(object)
-    if isOrdered || index == objects.count - 1 {
+    if isOrdered || index == objects.count - 1 || objects.count <= Self.keptLength {
       objects.remove(at: index)
       positions = index == objects.count ? positions : nil
       positions?[id] = nil
     } else {
-      // The order is irrelevant here, so the last member takes the position.
+      // The last member takes the position.
       let last = objects.removeLast()
       objects[index] = last
       positions?[ObjectIdentifier(last)] = index
@@ -218,6 +229,13 @@ public final class ToManyMembers {
     objects.insert(object, at: min(max(index, 0), objects.count))
     positions = nil
     isReordered = true
+  }
+
+  /// Puts members that have no order in a store into the order in which they were set, until they are read again. No change.
+  func arrange(_ order: [NSManagedObject]) {
+    guard isLoaded, !isOrdered, order.count == objects.count else { return }
+    objects = order
+    positions = nil
   }
 
   /// Sets a new order of the same members.

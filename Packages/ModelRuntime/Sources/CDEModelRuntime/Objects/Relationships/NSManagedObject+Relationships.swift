@@ -321,6 +321,12 @@ extension NSManagedObject {
     for object in objects { assignMember(slot, object) }
   }
 
+  /// Puts the members of a relationship without an order into the order of an array that has all of them, until they are read again.
+  /// Does nothing if the array has a member twice.
+  @_spi(CDE) public final func _cdArrange(_ ordinal: CDOrdinal, _ objects: [NSManagedObject]) {
+    loadedMembers(relationshipSlot(ordinal)).arrange(objects)
+  }
+
   public final func _cdRemove(_ ordinal: CDOrdinal, _ object: NSManagedObject) {
     dropMember(relationshipSlot(ordinal), object)
   }

@@ -1,3 +1,4 @@
+internal import CDEManagedModel
 internal import CDEStore
 internal import Foundation
 
@@ -67,5 +68,123 @@ extension NSManagedObject {
       case .order, .value: break
       }
     }
+  }
+}
+
+// What print shows of an object, in Core Data's form. To print an object changes nothing: it reads no rows, files and members.
+extension NSManagedObject {
+  final var printed: String {
+    let id = _key == 0 ? "" : "; id: \(Self.printed(objectID))"
+    return
+      "<\(Swift.type(of: self)): \(Self.address(of: self))> (entity: \(_binding.name)\(id)\(printedData))"
+  }
+
+  /// The values; none for callers that are not on the context's isolation, because its own code may change them meanwhile.
+  private final var printedData: String {
+    if isFault { return "; data: <fault>" }
+    if let context = _registry?.context, !context.isIsolatedHere { return "" }
+    let lines = _binding.properties.elements.sorted { $0.name < $1.name }.map { info in
+      "    \(info.name) = \(printedValue(info));\n"
+    }
+    return "; data: {\n\(lines.joined())}"
+  }
+
+  private final func printedValue(_ info: PropertyInfo) -> String {
+    let held = _overlay?.values[info.slot] ?? .unset
+    switch info.kind {
+    case .attribute(let type): return printedAttribute(info, held, type)
+    case .composite: return printedAttribute(info, held, .composite)
+    case .toOne:
+      if case .toOne(let object) = held { return PrintedValue.quoted(Self.printed(object.objectID)) }
+      guard held.isUnset, isStored, let key = storedKey(info) else { return "nil" }
+      let binding = _binding.model.entities[storedEntity(info)]
+      let store = _registry?.identityHandle(for: binding, key: key)
+      return PrintedValue.quoted(Self.printed(NSManagedObjectID(binding: binding, key: key, store: store)))
+    case .toMany:
+      guard case .toMany(let members) = held, members.isLoaded else {
+        return isStored
+          ? PrintedValue.quoted("<relationship fault: \(Self.address(of: self)) '\(info.name)'>")
+          : "    (\n    )"
+      }
+      let lines = members.objects.map { "        " + PrintedValue.quoted(Self.printed($0.objectID)) }
+      return "    (\n\(lines.map { "\($0),\n" }.joined().replacingLast(",\n", with: "\n"))    )"
+    }
+  }
+
+  private struct InFile: Error {}
+
+  private final func printedAttribute(
+    _ info: PropertyInfo, _ held: _PropertyValue, _ type: StoreAttributeType
+  ) -> String {
+    if !held.isUnset { return PrintedValue.text(held.any(as: type)) }
+    if info.isTransient { return PrintedValue.text(info.defaultValue.any(as: type)) }
+    do {
+      let row = RowReference(batch: _batch, row: Int(_row))
+      return PrintedValue.text(try row.value(of: info) { _ in throw InFile() }.any(as: type))
+    } catch is InFile { return "<data in a file>" } catch { return "<unreadable>" }
+  }
+
+  private static func printed(_ id: NSManagedObjectID) -> String { "\(address(of: id)) \(id)" }
+
+  private static func address(of object: AnyObject) -> String {
+    "0x" + String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16)
+  }
+}
+
+extension String {
+  fileprivate func replacingLast(_ end: String, with other: String) -> String {
+    hasSuffix(end) ? dropLast(end.count) + other : self
+  }
+}
+
+/// Values in the form in which `NSDictionary` prints them.
+private enum PrintedValue {
+  static func text(_ value: Any?, indent: String = "    ") -> String {
+    switch _PropertyValue.unwrap(value) {
+    case nil, is NSNull: return "nil"
+    case let text as String: return quoted(text)
+    case let truth as Bool where !(value is NSNumber): return truth ? "1" : "0"
+    case let number as NSNumber: return number.stringValue
+    case let data as Data: return bytes(data)
+    case let id as UUID: return quoted(id.uuidString)
+    case let url as URL: return quoted(url.absoluteString)
+    case let elements as [String: Any]:
+      let inner = indent + "    "
+      let lines = elements.sorted { $0.key < $1.key }.map {
+        "\(inner)\($0.key) = \(text($0.value, indent: inner));\n"
+      }
+      return "{\n\(lines.joined())\(indent)}"
+    case let value?: return quoted("\(value)")
+    }
+  }
+
+  /// Text that a property list would not need quotes for is printed without them.
+  static func quoted(_ text: String) -> String {
+    let isPlain = text.utf8.allSatisfy {
+      switch $0 {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "/"):
+        true
+      default: false
+      }
+    }
+    if isPlain, !text.isEmpty { return text }
+    var result = "\""
+    for character in text.unicodeScalars {
+      switch character {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\t": result += "\\t"
+      case "\r": result += "\\r"
+      default: result.unicodeScalars.append(character)
+      }
+    }
+    return result + "\""
+  }
+
+  private static func bytes(_ data: Data) -> String {
+    let digits = data.prefix(24).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return "{length = \(data.count), bytes = 0x\(digits)\(data.count > 24 ? " ..." : "")}"
   }
 }

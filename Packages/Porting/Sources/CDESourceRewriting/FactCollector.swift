@@ -1,10 +1,17 @@
+internal import SwiftIfConfig
 internal import SwiftSyntax
 
 /// Collects what other files need to know about one file.
 final class FactCollector: ScopedVisitor {
   private(set) var facts = FileFacts()
+  private let tree: SourceFileSyntax
+  /// Which branches of `#if` are compiled, if the target depends on all replacements.
+  private lazy var regions = tree.configuredRegions(in: LinuxConfiguration(modules: SourceIndex.allModules))
+  /// Whether the members of the extension around the place have `@objc` by the extension's.
+  private(set) var isExposedExtension = false
 
   init(_ tree: SourceFileSyntax) {
+    self.tree = tree
     super.init(viewMode: .sourceAccurate)
     walk(tree)
   }
@@ -26,6 +33,7 @@ final class FactCollector: ScopedVisitor {
           && node.genericParameterClause == nil
           && !scope.isLocal,
         isOnMainActor: isIsolated(node.attributes), properties: [:]))
+    facts.types[facts.types.count - 1].isExposed = node.attributes.first(named: "objcMembers") != nil
     collect(node.memberBlock.members, isHidden: isIsolated(node.attributes))
     return .visitChildren
   }
@@ -33,6 +41,8 @@ final class FactCollector: ScopedVisitor {
   override func visit(_ node: ExtensionDeclSyntax) -> SyntaxVisitorContinueKind {
     scope.enter(node.extendedType.trimmedDescription)
     facts.types.append(.init(name: scope.name, isExtension: true))
+    isExposedExtension = node.attributes.first(named: "objc") != nil
+    defer { isExposedExtension = false }
     if node.genericWhereClause == nil { collectLifted(node) }
     collect(
       node.memberBlock.members,
@@ -55,23 +65,6 @@ final class FactCollector: ScopedVisitor {
       facts.optionalMembers.append(function.name.text)
     }
     return .skipChildren
-  }
-
-  /// A variable that key-value coding finds because of `@objc`.
-  private func computed(
-    _ variable: VariableDeclSyntax, _ binding: PatternBindingSyntax, _ name: String, _ type: String
-  ) -> FileFacts.TypeFacts.Computed? {
-    let hidden: Set<String> = ["private", "fileprivate", "static", "class", "override"]
-    guard variable.attributes.first(named: "objc") != nil,
-      variable.attributes.first(named: "NSManaged") == nil,
-      !variable.modifiers.contains(where: { hidden.contains($0.name.text) })
-    else { return nil }
-    var isSettable = variable.bindingSpecifier.text == "var" && !type.isEmpty
-    if case .getter? = binding.accessorBlock?.accessors { isSettable = false }
-    if case .accessors(let list)? = binding.accessorBlock?.accessors {
-      isSettable = list.contains { ["set", "didSet", "willSet"].contains($0.accessorSpecifier.text) }
-    }
-    return .init(name: name, settable: isSettable ? type : nil)
   }
 
   /// Whether a function `validate<Key>` checks one value, and the class's body can call it.
@@ -137,12 +130,12 @@ final class FactCollector: ScopedVisitor {
   }
 
   /// A key path to a variable of an actor can't be formed everywhere.
-  private func isIsolated(_ attributes: AttributeListSyntax) -> Bool {
+  func isIsolated(_ attributes: AttributeListSyntax) -> Bool {
     attributes.first(named: "MainActor") != nil
   }
 
   /// The variables of a type, also those inside `#if`.
-  private func collect(_ members: MemberBlockItemListSyntax, isHidden: Bool) {
+  private func collect(_ members: MemberBlockItemListSyntax, isHidden: Bool, isCompiled: Bool = true) {
     let index = facts.types.count - 1
     for member in members {
       let modifiers = member.decl.asProtocol((any WithModifiersSyntax).self)?.modifiers ?? []
@@ -153,7 +146,9 @@ final class FactCollector: ScopedVisitor {
       }
       if let condition = member.decl.as(IfConfigDeclSyntax.self) {
         for clause in condition.clauses {
-          if case .decls(let inner)? = clause.elements { collect(inner, isHidden: true) }
+          if case .decls(let inner)? = clause.elements {
+            collect(inner, isHidden: true, isCompiled: isCompiled && regions.isActive(inner) == .active)
+          }
         }
         continue
       }
@@ -180,7 +175,8 @@ final class FactCollector: ScopedVisitor {
         facts.types[index].properties[name] = type
         if isHiddenHere { facts.types[index].hidden.insert(name) }
         if let key = variable.attributes.objectiveCName { facts.types[index].keys[name] = key }
-        if let computed = computed(variable, binding, name, type) {
+        if variable.attributes.first(named: "NSManaged") != nil { facts.types[index].managed.insert(name) }
+        if isCompiled, let computed = computed(variable, binding, name, facts.types[index]) {
           facts.types[index].computed.append(computed)
         }
       }

@@ -19,7 +19,11 @@ public struct FileFacts: Codable, Equatable, Sendable {
     var keys: [String: String] = [:]
     /// Variables that code in other files can't name in a key path, or that may not be compiled.
     var hidden: Set<String> = []
-    /// Variables with `@objc` that the model does not know, which key-value coding finds on Apple's platforms.
+    /// Whether the class has `@objcMembers`.
+    var isExposed = false
+    /// The names of variables with `@NSManaged`.
+    var managed: Set<String> = []
+    /// Variables with accessors of their own, which key-value coding calls on Apple's platforms if Objective-C knows them.
     var computed: [Computed] = []
     /// Whether a class has the function that key-value observing calls.
     var isObserving = false
@@ -34,8 +38,11 @@ public struct FileFacts: Codable, Equatable, Sendable {
 
     struct Computed: Codable, Equatable, Sendable {
       var name: String
-      /// The type to cast a new value to; nil for a variable that can't be set.
-      var settable: String?
+      var isSettable: Bool
+      /// Whether the variable has `@objc`. One without counts in classes with `@objcMembers`.
+      var isExposed: Bool
+      /// Whether the variable overrides one of a superclass. Objective-C knows it if it knows that one.
+      var isOverride: Bool
     }
   }
 
@@ -56,6 +63,8 @@ public struct SourceIndex: Sendable {
     var properties: [String: String] = [:]
     var keys: [String: String] = [:]
     var hidden: Set<String> = []
+    var isExposed = false
+    var managed: Set<String> = []
     var computed: [FileFacts.TypeFacts.Computed] = []
     var isObserving = false
     var validators: [String] = []
@@ -117,7 +126,7 @@ public struct SourceIndex: Sendable {
         classes[type.name] = Class(
           superclass: type.superclass, objectiveCName: type.objectiveCName, isVisible: type.isVisible,
           isOnMainActor: type.isOnMainActor, properties: type.properties, keys: type.keys,
-          hidden: type.hidden, computed: type.computed,
+          hidden: type.hidden, isExposed: type.isExposed, managed: type.managed, computed: type.computed,
           isObserving: type.isObserving, validators: type.validators, affecting: type.affecting,
           overrides: type.overrides)
         let last = type.name.split(separator: ".").last.map(String.init) ?? type.name
@@ -130,6 +139,7 @@ public struct SourceIndex: Sendable {
         classes[name]?.properties.merge(type.properties) { own, _ in own }
         classes[name]?.keys.merge(type.keys) { own, _ in own }
         classes[name]?.hidden.formUnion(type.hidden)
+        classes[name]?.managed.formUnion(type.managed)
         classes[name]?.computed += type.computed
         classes[name]?.validators += type.validators
         classes[name]?.affecting += type.affecting

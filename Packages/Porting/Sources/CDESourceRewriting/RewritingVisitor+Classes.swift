@@ -73,7 +73,7 @@ extension RewritingVisitor {
         "public override class var __cdPlainClass: NSManagedObject.Type? { \(node.name.text).self }")
     }
     members += keysOfHiddenClass(node)
-    members += computedValues() + keyValueFunctions() + validationFunctions() + affectingKeys()
+    members += keyValueFunctions() + validationFunctions() + affectingKeys()
     insert(members, in: node)
   }
 
@@ -138,35 +138,26 @@ extension RewritingVisitor {
     ]
   }
 
-  private var computedKeys: [(key: String, variable: FileFacts.TypeFacts.Computed)] {
-    guard let type = index.classes[scope.name] else { return [] }
-    return type.computed.map { (type.keys[$0.name] ?? $0.name, $0) }
-  }
-
-  /// Reading variables with `@objc` that the model does not store, by key-value coding.
-  private func computedValues() -> [String] {
-    if computedKeys.isEmpty { return [] }
-    let cases = computedKeys.map { "case \"\($0.key)\": return .some(self.\($0.variable.name))" }
-    return [
-      "public override func _cdComputedValue(forKey key: String) -> Any?? { switch key { "
-        + cases.joined(separator: "; ") + "; default: return super._cdComputedValue(forKey: key) } }"
-    ]
-  }
-
-  /// Setting variables with `@objc` that the model does not store, by key-value coding. A value of another type leaves the variable as
-  /// it is.
+  /// Reading and setting variables with accessors of the class's own by key-value coding.
   private func keyValueFunctions() -> [String] {
-    let setters = computedKeys.compactMap { key, variable in
-      variable.settable.map { type in
-        "case \"\(key)\": if let value = value as? \(type.hasSuffix("!") ? "\(type.dropLast())?" : type) "
-          + "{ self.\(variable.name) = value }; return true"
-      }
+    let accessors = index.accessors(of: scope.name)
+    if accessors.isEmpty { return [] }
+    let keys = accessors.map { "\"\($0.key)\"" }.joined(separator: ", ")
+    let getters = accessors.map { "case \"\($0.key)\": return .some(self.\($0.accessor.name))" }
+    let setters = accessors.filter(\.accessor.isSettable).map {
+      "case \"\($0.key)\": return _cdAssign(value, forKey: key) { self.\($0.accessor.name) = $0 }"
     }
-    guard !setters.isEmpty else { return [] }
-    return [
-      "public override func _cdSetComputedValue(_ value: Any?, forKey key: String) -> Bool { switch key { "
-        + setters.joined(separator: "; ")
-        + "; default: return super._cdSetComputedValue(value, forKey: key) } }"
+    var functions = [
+      "public override class var _cdAccessorKeys: Set<String> { super._cdAccessorKeys.union([\(keys)]) }",
+      "public override func _cdComputedValue(forKey key: String) -> Any?? { switch key { "
+        + getters.joined(separator: "; ") + "; default: return super._cdComputedValue(forKey: key) } }",
     ]
+    if !setters.isEmpty {
+      functions.append(
+        "public override func _cdSetComputedValue(_ value: Any?, forKey key: String) -> Bool { switch key { "
+          + setters.joined(separator: "; ")
+          + "; default: return super._cdSetComputedValue(value, forKey: key) } }")
+    }
+    return functions
   }
 }

@@ -23,8 +23,10 @@ extension SourceIndex {
     }
     // Other classes are not in models; key-value coding knows their variables with `@objc`.
     for (name, type) in classes.sorted(by: { $0.key < $1.key })
-    where type.isVisible && !isManaged(name) && type.superclass == "NSObject" && !type.computed.isEmpty {
-      for variable in type.computed where !type.hidden.contains(variable.name) {
+    where type.isVisible && !isManaged(name) && type.superclass == "NSObject" {
+      let variables = type.computed.filter { $0.isExposed && !$0.isOverride }
+      if variables.isEmpty { continue }
+      for variable in variables where !type.hidden.contains(variable.name) {
         paths.append("    \\\(name).\(variable.name): \"\(type.keys[variable.name] ?? variable.name)\",")
       }
       roots.append(naming(name))

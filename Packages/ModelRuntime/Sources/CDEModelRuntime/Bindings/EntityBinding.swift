@@ -47,6 +47,8 @@ final class EntityBinding: @unchecked Sendable {
   /// Ordinals by name, for a class whose accessors name properties.
   @usableFromInline @exclusivity(unchecked) var names = PropertyNames([], unknown: 0)
   private(set) var ordinals: IndexedArray<SlotIndex, CDOrdinal?> = []
+  /// The properties for which the class has accessors of its own.
+  private var accessors = PropertySet()
   /// Wakes readers of the class's objects; nil for a class without observation.
   var waker: ReaderWaker?
   /// The properties that key paths into the model's paths name, for snapshots.
@@ -100,6 +102,18 @@ final class EntityBinding: @unchecked Sendable {
     readPlaces(of: known)
     names.free()
     names = PropertyNames(declared == nil ? known : [], unknown: known.count)
+  }
+
+  /// Takes the properties that key-value coding reads and sets by accessors of a class.
+  ///
+  /// - Precondition: the caller has `classLock`.
+  func readAccessors(of type: NSManagedObject.Type) {
+    accessors = PropertySet(type._cdAccessorKeys.compactMap { layout.slot(named: $0) })
+  }
+
+  /// Whether the class of the entity may have an accessor of its own for a property.
+  func hasAccessor(_ info: PropertyInfo) -> Bool {
+    info.isTransient || isBound.load(ordering: .acquiring) && accessors.contains(info.slot)
   }
 
   private func readPlaces(of names: [String]) {

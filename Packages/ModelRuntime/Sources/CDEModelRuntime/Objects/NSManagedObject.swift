@@ -317,16 +317,22 @@ nonisolated open class NSManagedObject: NSObject {
   /// relationship as its object, to-many relationships as `NSSet` or `NSOrderedSet`. Nil if there is no
   /// value. A fetched property is fetched at each call and is an array.
   ///
-  /// A transient property whose class computes it has the computed value, as in Core Data.
+  /// A property for which a ported class has an accessor of its own has the accessor's value, as in Core Data.
   ///
   /// - Parameter key: the property's persistent name, or the name of a property of every managed object, such as `objectID`, `self`,
   ///   `entity`, `isInserted`, `hasChanges` or `managedObjectContext`. An unknown one traps.
   open func value(forKey key: String) -> Any? {
-    let info = _binding.property(key)
-    if info == nil || info?.isTransient == true, let value = _cdComputedValue(forKey: key) { return value }
-    if info != nil { return propertyValue(key) }
-    return ownValue(forKey: key) ?? value(forUndefinedKey: key)
+    guard let info = _binding.property(key) else {
+      return accessorValue(key) ?? ownValue(forKey: key) ?? value(forUndefinedKey: key)
+    }
+    if _binding.hasAccessor(info), let value = accessorValue(key) { return keyValue(value, info) }
+    return propertyValue(key)
   }
+
+  /// The keys of variables with accessors of the class's own. Rewritten sources override it.
+  ///
+  /// Read once for an entity. Key-value coding asks the class for no other property of the model, except for transient ones.
+  open class var _cdAccessorKeys: Set<String> { [] }
 
   /// The value of a variable that the class computes, for key-value coding; nil for other keys. Rewritten sources override it.
   open func _cdComputedValue(forKey key: String) -> Any?? { nil }
@@ -338,7 +344,7 @@ nonisolated open class NSManagedObject: NSObject {
 
   /// Sets a property as its accessor does, including the inverse of a relationship.
   ///
-  /// A transient property whose class computes it is set by the class's accessor, as in Core Data.
+  /// A property for which a ported class has an accessor of its own is set by that accessor, as in Core Data.
   ///
   /// - Parameters:
   ///   - value: the type that ``value(forKey:)`` returns, or the Swift value. Nil is accepted for a required
@@ -346,13 +352,12 @@ nonisolated open class NSManagedObject: NSObject {
   ///     fails. In the second case the attribute keeps its old value. A value of another type traps.
   ///   - key: the property's persistent name. An unknown one traps.
   open func setValue(_ value: Any?, forKey key: String) {
-    let info = _binding.property(key)
-    if info == nil || info?.isTransient == true, _cdSetComputedValue(value, forKey: key) { return }
-    if info == nil {
-      setValue(value, forUndefinedKey: key)
-    } else {
-      setPropertyValue(value, forKey: key)
+    guard let info = _binding.property(key) else {
+      if !_cdSetComputedValue(value, forKey: key) { setValue(value, forUndefinedKey: key) }
+      return
     }
+    if _binding.hasAccessor(info), _cdSetComputedValue(value, forKey: key) { return }
+    setPropertyValue(value, forKey: key)
   }
 
   /// Called for a key that is the name of no property. Traps, unless a subclass knows the key.
@@ -396,7 +401,7 @@ nonisolated open class NSManagedObject: NSObject {
     for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
   }
 
-  /// The same as ``value(forKey:)``. Neither calls an accessor of a subclass.
+  /// The value of a property, without calling an accessor of the class.
   open func primitiveValue(forKey key: String) -> Any? { propertyValue(key) }
 
   /// Sets a value without a change, and without changing the inverse of a relationship.

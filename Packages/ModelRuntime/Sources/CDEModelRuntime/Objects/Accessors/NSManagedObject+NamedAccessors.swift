@@ -85,7 +85,8 @@ extension NSManagedObject {
   }
 
   public final func _cdSet<Object: NSManagedObject>(_ name: _CDName, _ objects: Set<Object>?) {
-    setValue(objects.map { Array($0) } ?? [], forKey: name.text.description)
+    // Not by key-value coding, which calls an accessor that calls this one.
+    setPropertyValue(objects.map { Array($0) } ?? [], forKey: name.text.description)
   }
 
   public final func _cdGet(_ name: _CDName, as type: NSMutableSet?.Type) -> NSMutableSet? {

@@ -12,7 +12,8 @@ extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
   public final var predicateValuesHaveTypes: Bool { true }
 
   /// The value of a property in the form that predicates compare, with unsaved changes. Reads the row of a
-  /// fault and the members of a relationship. Objects that the next save deletes are no members. `objectID`,
+  /// fault and the members of a relationship. Objects that the next save deletes are no members. A ported class's own accessor
+  /// of the property is called. `objectID`,
   /// `self` and `SELF` return the object itself, represented by its ID, and `entity` its entity, which equals exactly
   /// that description. Keys of variables that the class computes, and of every managed object's properties such as `hasChanges`, have
   /// the value of key-value coding. A store can't answer them.
@@ -23,14 +24,16 @@ extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
       return .constant(.object(PredicateObject(objectID)))
     }
     guard let info = _binding.property(key) else {
-      if let computed = _cdComputedValue(forKey: key) { return try PredicateValue(computed) }
+      if let computed = accessorValue(key) { return try PredicateValue(computed) }
       if key == "entity" { return .object(EntityReference(name: _binding.name)) }
       if let own = ownValue(forKey: key) { return try PredicateValue(own) }
       throw ManagedObjectError(
         .predicate, "The entity \(_binding.name) has no property \"\(key)\".", entity: _binding.name,
         property: key)
     }
-    if info.isTransient, let computed = _cdComputedValue(forKey: key) { return try PredicateValue(computed) }
+    if _binding.hasAccessor(info), let computed = accessorValue(key) {
+      return try predicateValue(computed, info)
+    }
     switch info.kind {
     case .attribute(let type): return try predicateValue(attributeValue(info), type)
     case .composite: return try PredicateValue(attributeValue(info).any(as: .composite))
@@ -39,6 +42,15 @@ extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
       return .collection(
         loadedMembers(info.slot).objects.filter { !$0.isMarkedDeleted }.map { .object($0) })
     }
+  }
+
+  /// What an accessor of the class returned. A value that is not of the property's type is compared as it is.
+  private func predicateValue(_ computed: Any?, _ info: PropertyInfo) throws -> PredicateValue {
+    guard case .attribute(let type) = info.kind, let value = try? _PropertyValue(any: computed, as: type)
+    else {
+      return try PredicateValue(computed)
+    }
+    return try predicateValue(value, type)
   }
 
   private func predicateValue(_ value: _PropertyValue, _ type: StoreAttributeType) throws -> PredicateValue {

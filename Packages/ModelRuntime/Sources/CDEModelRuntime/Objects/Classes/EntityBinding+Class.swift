@@ -23,6 +23,7 @@ extension EntityBinding {
       if let bound { return bound }
       let type = ManagedObjectClasses.find(for: description) ?? given
       readOrdinals(of: type)
+      readAccessors(of: type)
       if let observed = type as? any (NSManagedObject & CDEObservationInvalidationDispatching).Type {
         waker = ReaderWaker(
           observed, fields: IndexedArray(zip(ordinals, properties).map { $1.isTransient ? nil : $0 }))

@@ -1,6 +1,7 @@
 #ifndef CDE_RUNTIME_ABI_H
 #define CDE_RUNTIME_ABI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -83,5 +84,73 @@ static inline int cde_is_assigned_by_key_path(void) {
   _Unwind_Backtrace(cde_visit_frame, &search);
   return search.is_found;
 }
+
+#ifdef __linux__
+
+typedef struct {
+  const char *start;
+  size_t length;
+} cde_section;
+
+// The first fields of what the Swift runtime knows about a library or a program.
+typedef struct {
+  uintptr_t version;
+  const void *base;
+  const void *unused[2];
+  cde_section protocols;
+  cde_section conformances;
+  cde_section types;
+} cde_metadata_sections;
+
+extern void swift_enumerateAllMetadataSections(
+    bool (*body)(const cde_metadata_sections *sections, void *context), void *context);
+
+typedef struct {
+  const char *name;
+  void (*found)(const char *module, void *context);
+  void *context;
+} cde_class_search;
+
+// What a field leads to that holds the distance from its own place, in the lowest bit whether another pointer is between.
+static inline const char *cde_follow(const int32_t *field) {
+  if (*field == 0) return NULL;
+  const char *place = (const char *)field + (*field & ~1);
+  return *field & 1 ? *(const char *const *)place : place;
+}
+
+static inline bool cde_visit_sections(const cde_metadata_sections *sections, void *pointer) {
+  const cde_class_search *search = (const cde_class_search *)pointer;
+  // The layout of the sections has been the same in these.
+  if (sections->version < 3 || sections->version > 5) return true;
+  const int32_t *records = (const int32_t *)sections->types.start;
+  const size_t count = sections->types.length / sizeof(int32_t);
+  enum { module_kind = 0, class_kind = 16, kind_mask = 31 };
+  for (size_t index = 0; index < count; index++) {
+    // Type declarations of other images are behind a pointer, and are among the records of those.
+    if (records[index] == 0 || (records[index] & 3) != 0) continue;
+    const int32_t *type = (const int32_t *)((const char *)&records[index] + records[index]);
+    if ((type[0] & kind_mask) != class_kind) continue;
+    const char *name = (const char *)&type[2] + type[2];
+    if (strcmp(name, search->name) != 0) continue;
+    const int32_t *parent = (const int32_t *)cde_follow(&type[1]);
+    if (parent == NULL || (parent[0] & kind_mask) != module_kind) continue;
+    search->found((const char *)&parent[2] + parent[2], search->context);
+  }
+  return true;
+}
+
+/// Calls a function with the name of each module that has a class of this name at its top level.
+static inline void cde_modules_with_class(
+    const char *name, void (*found)(const char *module, void *context), void *context) {
+  cde_class_search search = {name, found, context};
+  swift_enumerateAllMetadataSections(cde_visit_sections, &search);
+}
+
+#else
+
+static inline void cde_modules_with_class(
+    const char *name, void (*found)(const char *module, void *context), void *context) {}
+
+#endif
 
 #endif

@@ -10,7 +10,10 @@ extension EntityBinding {
   /// class.
   var objectClass: NSManagedObject.Type {
     if let known = classLock.withLock({ $0 }) { return managed(known) }
-    guard let found = ManagedObjectClasses.find(for: description) else { return NSManagedObject.self }
+    guard let found = ManagedObjectClasses.find(for: description) else {
+      ManagedObjectClasses.tellMissing(for: description)
+      return NSManagedObject.self
+    }
     return bind(found)
   }
 

@@ -32,7 +32,21 @@ enum ManagedObjectClasses {
     if let found = ManagedClassRegistry.lookup(name) { return found as? NSManagedObject.Type }
     // A model made in code does not know who made it, and no code may have named the class yet.
     PortedClasses.loadProgram()
+    if ManagedClassRegistry.candidates(named: name).isEmpty { PortedClasses.loadAll() }
     return ManagedClassRegistry.lookup(name) as? NSManagedObject.Type
+  }
+
+  /// Tells once that an entity names a class that was not found.
+  static func tellMissing(for description: NSEntityDescription) {
+    guard let name = description.managedObjectClassName, !name.isEmpty, name != "NSManagedObject" else {
+      return
+    }
+    let entity = description.name ?? ""
+    Diagnostics.reportOnce(about: "\(entity) of class \(name)") {
+      "The entity \(entity) names the class \(name), and the program has no managed class of this name, or several. Its objects "
+        + "are plain NSManagedObjects. Set managedObjectClassName to NSStringFromClass of the class, to "
+        + "\"Module.Class\", or to \"NSManagedObject\" if there is to be none."
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 @_spi(CDE) internal import CDEExecutors
 @_spi(CDE) internal import CDEManagedModel
+internal import CDERuntimeABI
 internal import Foundation
 
 /// The list of a target's managed classes, which the rewriting of its sources adds to the target.
@@ -40,6 +41,25 @@ enum PortedClasses {
   /// Registers the classes of the program's module.
   static func loadProgram() { if !program.isEmpty { load(program) } }
 
+  /// Registers the classes of all modules with a list.
+  ///
+  /// A library that is loaded later counts once its module is named.
+  static func loadAll() { for module in listed { load(module) } }
+
+  /// The modules with a list, found once among the types of the process. That takes a millisecond for a big program.
+  private static let listed: [String] = {
+    var found: [String] = []
+    withUnsafeMutablePointer(to: &found) { list in
+      cde_modules_with_class(
+        "_CDEPortedClasses",
+        { module, list in
+          guard let module, let list else { return }
+          list.assumingMemoryBound(to: [String].self).pointee.append(String(cString: module))
+        }, list)
+    }
+    return found.sorted()
+  }()
+
   /// Registers the classes of a module and of those that it imports.
   static func load(_ module: String) {
     var waiting = [module]
@@ -71,6 +91,8 @@ extension NSManagedObject {
   ///   - module: the module that asks, whose classes come first.
   public static func _cdClass(named name: String, in module: String) -> AnyClass? {
     PortedClasses.load(module)
-    return ManagedClassRegistry.lookup("\(module).\(name)") ?? ManagedClassRegistry.lookup(name)
+    if let own = ManagedClassRegistry.lookup("\(module).\(name)") { return own }
+    if ManagedClassRegistry.candidates(named: name).isEmpty { PortedClasses.loadAll() }
+    return ManagedClassRegistry.lookup(name)
   }
 }

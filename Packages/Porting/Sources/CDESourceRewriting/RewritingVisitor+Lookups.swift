@@ -23,6 +23,15 @@ extension RewritingVisitor {
       else { break }
       edits.replace(name, with: replacement)
       return .skipChildren
+    case "NSManagedObject" where makesObject(node), "CoreData.NSManagedObject" where makesObject(node):
+      // Core Data makes an object of the entity's class.
+      edits.insert("._cdMade", at: node.calledExpression.contentRange.upperBound)
+      needsImport = true
+    case "NSManagedObject.init" where makesObject(node),
+      "CoreData.NSManagedObject.init" where makesObject(node):
+      guard let member = node.calledExpression.as(MemberAccessExprSyntax.self) else { break }
+      edits.replace(member.declName.baseName, with: "_cdMade")
+      needsImport = true
     default:
       if usesCoreData, let member = node.calledExpression.as(MemberAccessExprSyntax.self),
         member.declName.baseName.text == "urls",
@@ -33,6 +42,10 @@ extension RewritingVisitor {
       }
     }
     return .visitChildren
+  }
+
+  private func makesObject(_ node: FunctionCallExprSyntax) -> Bool {
+    usesCoreData && node.arguments.map { $0.label?.text } == ["entity", "insertInto"]
   }
 
   /// A number of the file's content, for a name that no other file of the target declares.

@@ -38,6 +38,25 @@ struct ClassNameTests {
     }
   }
 
+  @Test("What NSManagedObject(entity:insertInto:) of rewritten sources makes is of the entity's class")
+  func made() async {
+    await #expect(processExitsWith: .success) { @MainActor in
+      let context = try ClassNameTests.context(className: "Lonely")
+      let entities = context.persistentStoreCoordinator?.managedObjectModel.entitiesByName ?? [:]
+      guard let note = entities["Note"], let tag = entities["Tag"] else { exit(2) }
+      let inserted = NSManagedObject._cdMade(entity: note, insertInto: context)
+      let alone = NSManagedObject._cdMade(entity: note, insertInto: nil)
+      let plain = NSManagedObject._cdMade(entity: tag, insertInto: context)
+      let areRight =
+        inserted is LonelyClass && inserted.value(forKey: "title") as? String == "awake"
+        && alone is LonelyClass && alone.managedObjectContext == nil
+        && type(of: plain) == NSManagedObject.self
+        && context.insertedObjects == [inserted, plain]
+      context.insert(alone)
+      exit(areRight && alone.value(forKey: "title") as? String == "awake" ? 0 : 1)
+    }
+  }
+
   @Test("NSClassFromString finds a class of another ported module")
   func classFromString() async {
     await #expect(processExitsWith: .success) {

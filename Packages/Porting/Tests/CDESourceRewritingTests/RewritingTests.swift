@@ -97,6 +97,33 @@ struct RewritingTests {
     #expect(text[4...].allSatisfy { !$0.contains("_cdNamed") })
   }
 
+  @Test(
+    "a call of NSManagedObject(entity:insertInto:) makes an object of the entity's class; one of a subclass or of super is left",
+    arguments: [
+      (
+        "a = NSManagedObject(entity: e, insertInto: nil)",
+        "a = NSManagedObject._cdMade(entity: e, insertInto: nil)"
+      ),
+      (
+        "a = NSManagedObject.init(entity: e, insertInto: c)",
+        "a = NSManagedObject._cdMade(entity: e, insertInto: c)"
+      ),
+      (
+        "a = CoreData.NSManagedObject(entity: e, insertInto: c)",
+        "a = CDECoreData.NSManagedObject._cdMade(entity: e, insertInto: c)"
+      ),
+      ("a = Book(entity: e, insertInto: c)", "a = Book(entity: e, insertInto: c)"),
+      ("a = NSManagedObject(context: c)", "a = NSManagedObject(context: c)"),
+      ("super.init(entity: e, insertInto: c)", "super.init(entity: e, insertInto: c)"),
+      (
+        "override init(entity: NSEntityDescription, insertInto: NSManagedObjectContext?) {",
+        "override init(entity: NSEntityDescription, insertInto: NSManagedObjectContext?) {"
+      ),
+    ])
+  func madeObjects(_ source: String, _ result: String) {
+    #expect(rewritten("import CoreData\n\(source)").text.hasSuffix("\n\(result)"))
+  }
+
   @Test("several variables of one declaration get a declaration each")
   func severalVariables() {
     let text = rewritten("class A: NSManagedObject { @NSManaged var a, b: Int }").text

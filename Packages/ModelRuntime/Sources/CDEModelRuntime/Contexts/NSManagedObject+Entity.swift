@@ -102,3 +102,26 @@ extension NSEntityDescription {
     return binding.objectClass.make(binding.description, in: context)
   }
 }
+
+extension NSManagedObject {
+  /// Makes an object of an entity's class, and inserts it into a context if there is one.
+  ///
+  /// Rewritten sources call it for `NSManagedObject(entity:insertInto:)`: in Core Data the class that the model names supersedes
+  /// the class of the call. Swift's initialiser makes an object of the class that is written.
+  ///
+  /// - Parameters:
+  ///   - entity: an entity of a model in use; abstract entities trap when inserted.
+  ///   - context: the context to insert into, on whose isolation the call runs.
+  public static func _cdMade(
+    entity: NSEntityDescription, insertInto context: NSManagedObjectContext?
+  ) -> NSManagedObject {
+    let inUse = context?.modelBinding?.binding(for: entity)
+    // The initialiser of the base class says what is wrong with an entity that no model has.
+    let type = (inUse ?? ownBinding(of: entity))?.objectClass ?? NSManagedObject.self
+    return type.make(entity, in: context)
+  }
+
+  private static func ownBinding(of entity: NSEntityDescription) -> EntityBinding? {
+    entity.managedObjectModel.flatMap { try? ModelBinding.of($0) }?.binding(for: entity)
+  }
+}

@@ -31,6 +31,13 @@ final class InsertionTests: ModelTestCase {
     XCTAssertFalse(try stack.save(), "nothing is left to save")
   }
 
+  func testAnObjectOfAnEntityHasTheEntitysClass() throws {
+    let entity = try XCTUnwrap(NSEntityDescription.entity(forEntityName: "Trip", in: context))
+    let trip = NSManagedObject(entity: entity, insertInto: context)
+    XCTAssertEqual((trip as? Trip)?.identifier.count, 36)
+    XCTAssertTrue(NSManagedObject.init(entity: entity, insertInto: nil) is Trip)
+  }
+
   func testDateOfTheLastSaveIsStored() throws {
     let trip = makeTrip("Alps")
     try stack.save()

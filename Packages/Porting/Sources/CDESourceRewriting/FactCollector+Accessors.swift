@@ -27,6 +27,23 @@ extension FactCollector {
       isOverride: exposure.isOverride)
   }
 
+  /// A function that key-value coding calls by its name: one without parameters that returns a value.
+  func computed(
+    _ function: FunctionDeclSyntax, _ type: FileFacts.TypeFacts
+  ) -> FileFacts.TypeFacts.Computed? {
+    let signature = function.signature
+    guard let exposure = exposure(function.attributes, function.modifiers, type), !exposure.isOverride,
+      function.attributes.first(named: "NSManaged") == nil, function.genericParameterClause == nil,
+      signature.parameterClause.parameters.isEmpty, signature.effectSpecifiers == nil,
+      let result = signature.returnClause?.type.trimmedDescription,
+      !["Void", "Swift.Void", "()", "Never"].contains(result)
+    else { return nil }
+    let name = function.name.text
+    return .init(
+      name: name, function: function.attributes.objectiveCName ?? name.filter { $0 != "`" },
+      isExposed: exposure.isExposed, isOverride: false)
+  }
+
   private static let hidden: Set<String> = ["private", "fileprivate"]
 
   /// Whether a member has `@objc`, and whether it overrides another one; nil for a member that the class's body can't call, or that

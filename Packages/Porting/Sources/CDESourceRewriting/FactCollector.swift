@@ -159,6 +159,11 @@ final class FactCollector: ScopedVisitor {
         facts.types[index].validators.append(function.name.text)
       }
       collectAffecting(member, index)
+      if isCompiled, let function = member.decl.as(FunctionDeclSyntax.self),
+        let computed = computed(function, facts.types[index])
+      {
+        facts.types[index].computed.append(computed)
+      }
       guard let variable = member.decl.as(VariableDeclSyntax.self),
         !variable.modifiers.contains(where: { ["static", "class"].contains($0.name.text) })
       else { continue }

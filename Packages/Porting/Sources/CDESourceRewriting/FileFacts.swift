@@ -23,7 +23,8 @@ public struct FileFacts: Codable, Equatable, Sendable {
     var isExposed = false
     /// The names of variables with `@NSManaged`.
     var managed: Set<String> = []
-    /// Variables with accessors of their own, which key-value coding calls on Apple's platforms if Objective-C knows them.
+    /// Variables with accessors of their own, and functions without parameters. Key-value coding calls them on Apple's platforms if
+    /// Objective-C knows them.
     var computed: [Computed] = []
     /// Whether a class has the function that key-value observing calls.
     var isObserving = false
@@ -38,11 +39,16 @@ public struct FileFacts: Codable, Equatable, Sendable {
 
     struct Computed: Codable, Equatable, Sendable {
       var name: String
-      var isSettable: Bool
-      /// Whether the variable has `@objc`. One without counts in classes with `@objcMembers`.
+      /// The key of a function.
+      var function: String?
+      var isSettable = false
+      /// Whether the member has `@objc`. One without counts in classes with `@objcMembers`.
       var isExposed: Bool
-      /// Whether the variable overrides one of a superclass. Objective-C knows it if it knows that one.
+      /// Whether the member overrides one of a superclass. Objective-C knows it if it knows that one.
       var isOverride: Bool
+
+      /// What reads the value.
+      var getter: String { function == nil ? name : "\(name)()" }
     }
   }
 

@@ -138,12 +138,18 @@ extension RewritingVisitor {
     ]
   }
 
-  /// Reading and setting variables with accessors of the class's own by key-value coding.
+  /// Calling the class's own accessors, and functions that are keys, by key-value coding.
   private func keyValueFunctions() -> [String] {
     let accessors = index.accessors(of: scope.name)
     if accessors.isEmpty { return [] }
     let keys = accessors.map { "\"\($0.key)\"" }.joined(separator: ", ")
-    let getters = accessors.map { "case \"\($0.key)\": return .some(self.\($0.accessor.name))" }
+    var getters = accessors.map { "case \"\($0.key)\": return .some(self.\($0.accessor.getter))" }
+    for accessor in accessors {
+      let others = index.otherKeys(of: accessor, in: scope.name).map { "\"\($0)\"" }
+      if others.isEmpty { continue }
+      getters.append(
+        "case \(others.joined(separator: ", ")): return .some(self.\(accessor.accessor.getter))")
+    }
     let setters = accessors.filter(\.accessor.isSettable).map {
       "case \"\($0.key)\": return _cdAssign(value, forKey: key) { self.\($0.accessor.name) = $0 }"
     }

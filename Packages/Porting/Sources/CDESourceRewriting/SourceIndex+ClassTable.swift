@@ -24,7 +24,7 @@ extension SourceIndex {
     // Other classes are not in models; key-value coding knows their variables with `@objc`.
     for (name, type) in classes.sorted(by: { $0.key < $1.key })
     where type.isVisible && !isManaged(name) && type.superclass == "NSObject" {
-      let variables = type.computed.filter { $0.isExposed && !$0.isOverride }
+      let variables = type.computed.filter { $0.isExposed && !$0.isOverride && $0.function == nil }
       if variables.isEmpty { continue }
       for variable in variables where !type.hidden.contains(variable.name) {
         paths.append("    \\\(name).\(variable.name): \"\(type.keys[variable.name] ?? variable.name)\",")

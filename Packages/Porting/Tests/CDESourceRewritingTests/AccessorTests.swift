@@ -77,4 +77,42 @@ struct AccessorTests {
     #expect(lines[3].contains("union([\"sum\"])"), "\(lines)")
     #expect(lines[3].contains("case \"sum\": return _cdAssign(value, forKey: key) { self.total = $0 }"))
   }
+
+  @Test("a function without parameters that returns a value is read by its name")
+  func functions() {
+    let lines = rewritten(
+      """
+      class A: NSManagedObject { @objc func initials() -> String { "" }; func swiftOnly() -> Int { 0 } }
+      @objcMembers class B: A {
+        override func initials() -> String { "" }
+        func nothing() {}; func void() -> Void {}; func with(_ it: Int) -> Int { it }; func failing() throws -> Int { 0 }
+        func later() async -> Int { 0 }; func any<T>() -> T? { nil }; class func made() -> Int { 0 }
+        func rank() -> Int { 0 }
+      }
+      """, "extension B { @objc(fullName) func name() -> String { \"\" } }")
+    #expect(
+      lines[0].contains("switch key { case \"initials\": return .some(self.initials()); default"), "\(lines)")
+    #expect(!lines[0].contains("_cdSetComputedValue"))
+    #expect(
+      lines[1].contains(
+        "switch key { case \"rank\": return .some(self.rank()); case \"fullName\": return .some(self.name()); default"
+      ),
+      "\(lines)")
+  }
+
+  @Test(
+    "a variable isDone and a function getTitle() are read as done and title, too, unless there is one of that name"
+  )
+  func otherNames() {
+    let line = rewritten(
+      """
+      class A: NSManagedObject { @NSManaged var open: Bool; @objc var isDone: Bool { true }; @objc var isOpen: Bool { true }; \
+      @objc func getTitle() -> String { "" }; @objc var island: String { "" } }
+      """)[0]
+    #expect(
+      line.contains(
+        "; case \"done\", \"Done\": return .some(self.isDone); case \"Open\": return .some(self.isOpen); "
+          + "case \"title\", \"Title\": return .some(self.getTitle()); default"), "\(line)")
+    #expect(line.contains("union([\"isDone\", \"isOpen\", \"getTitle\", \"island\"])"))
+  }
 }

@@ -22,6 +22,14 @@ class Guest: NSManagedObject {
     }
   }
 
+  @objc func initials() -> String {
+    return String((email ?? "").prefix(1)).uppercased()
+  }
+
+  @objc var isKnown: Bool {
+    return email != nil
+  }
+
   @NSManaged var stamp: Int16
   @NSManaged var host: Guest?
   @NSManaged var visitors: Set<Guest>
@@ -109,6 +117,21 @@ final class AccessorTests: XCTestCase {
     member.setValue(NSSet(array: [ann, bob]), forKey: "visitors")
     XCTAssertEqual(member.visitors, [ann])
     XCTAssertEqual(ann.value(forKeyPath: "host.stamp") as? Int, 40)
+  }
+
+  func testMethodsAreKeys() {
+    let guests = ["bob", "ann"].map { email -> Guest in
+      let guest = Guest(context: context)
+      guest.email = email
+      return guest
+    }
+    XCTAssertEqual(guests[0].value(forKey: "initials") as? String, "B")
+    XCTAssertEqual(guests[0].value(forKey: "known") as? Bool, true)
+    guests[0].host = guests[1]
+    XCTAssertEqual(guests[0].value(forKeyPath: "host.initials") as? String, "A")
+    XCTAssertTrue(NSPredicate(format: "initials == 'A'").evaluate(with: guests[1]))
+    let order = NSSortDescriptor(key: "initials", ascending: true)
+    XCTAssertEqual((guests as NSArray).sortedArray(using: [order]).first as? Guest, guests[1])
   }
 
   func testObjectsAreSortedByTheGetter() {

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDEManagedModel
 import CDEModelFiles
 import Foundation
 import Testing
@@ -112,6 +113,72 @@ struct DamagedSourceTests {
     #expect(error?.code == .invalidModel)
     #expect(error?.line == 2)
     #expect(error?.element != nil)
+  }
+
+  @Test("An inverse that the destination does not have is named by a warning")
+  func inverses() throws {
+    func warnings(_ inverse: String) throws -> [String] {
+      let text = """
+        <model>
+        <entity name='Note'>
+          <relationship name='tags' destinationEntity='Label' inverseName='\(inverse)' inverseEntity='Label'/>
+        </entity>
+        <entity name='Label' parentEntity='Tag'/>
+        <entity name='Tag'><relationship name='notes' destinationEntity='Note' inverseName='tags' inverseEntity='Note'/></entity>
+        </model>
+        """
+      let source = try ModelSource(xml: Data(text.utf8), file: "M/contents")
+      let model = try source.makeModel()
+      let tags = model.entitiesByName["Note"]?.relationshipsByName["tags"]
+      #expect((tags?.inverseRelationship == nil) == !source.warnings.isEmpty)
+      return source.warnings.map { "\($0.line) \($0.text)" }
+    }
+    #expect(
+      try warnings("nots") == [
+        "3 The relationship Note.tags names the inverse nots, and Label has no such relationship. It has no inverse. Correct the name."
+      ])
+    #expect(try warnings("notes").isEmpty)
+    #expect(try ModelSource(xml: Data(Self.circle.utf8), file: "").warnings.count == 1)
+  }
+
+  private static let circle = """
+    <model><entity name='A' parentEntity='B'><relationship name='r' destinationEntity='B' inverseName='s'/></entity>
+    <entity name='B' parentEntity='A'/></model>
+    """
+
+  @Test(
+    "Unknown elements are left out with a warning, wherever they are; what the editor keeps for itself is not"
+  )
+  func unknownElements() throws {
+    let text = """
+      <model><elements><element name="A"/></elements><userInfo/>
+      <nonsense name='x'/>
+      <entity name='A'><attribute name='a' attributeType='String'>
+      <hint><inner/></hint></attribute>
+      <composite name='c'/>
+      <fetchIndex name='i'><userInfo/><fetchIndexElement property='a'/><odd/></fetchIndex>
+      <userInfo><entry key='k' value='v'/></userInfo></entity>
+      <configuration name='C'><memberEntity name='A'/>
+      <memberEntities/></configuration>
+      <fetchRequest name='f' entity='A'><sort/></fetchRequest></model>
+      """
+    let source = try ModelSource(xml: Data(text.utf8), file: "M/contents")
+    #expect(
+      source.warnings.map { "\($0.file):\($0.line) \($0.text)" } == [
+        "M/contents:2 The model has an element <nonsense>, which is unknown there. It is left out.",
+        "M/contents:4 The attribute a has an element <hint>, which is unknown there. It is left out.",
+        "M/contents:5 The entity A has an element <composite>, which is unknown there. It is left out.",
+        "M/contents:6 The index i has an element <odd>, which is unknown there. It is left out.",
+        "M/contents:9 The configuration C has an element <memberEntities>, which is unknown there. It is left out.",
+        "M/contents:10 The fetch request f has an element <sort>, which is unknown there. It is left out.",
+      ])
+    let made = try source.makeModel()
+    #expect(made.entitiesByName["A"]?.attributesByName.keys.sorted() == ["a"])
+    let remarks = try made.freeze().remarks
+    #expect(remarks.count == 6 && remarks[0].hasPrefix("M/contents:2: The model has an element <nonsense>,"))
+    let model = try folder(["M.xcdatamodeld/M.xcdatamodel/contents": Data(text.utf8)])
+      .appendingPathComponent("M.xcdatamodeld")
+    #expect(try ModelCompiler.warnings(about: model).map(\.line) == [2, 4, 5, 6, 9, 10])
   }
 
   @Test("A chain of parents without end is refused")

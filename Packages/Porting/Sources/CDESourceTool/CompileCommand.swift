@@ -33,6 +33,9 @@ public struct CompileCommand {
   public func run() throws {
     try reportingPlaces(of: source) { () throws(ModelFileError) in
       try ModelCompiler.compile(source, to: output, models: models)
+      for warning in try ModelCompiler.warnings(about: source) {
+        print("\(warning.file):\(warning.line): warning: \(warning.text)")
+      }
     }
   }
 }

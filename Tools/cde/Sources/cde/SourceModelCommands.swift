@@ -81,7 +81,7 @@ extension ModelCommands {
           guard mode == nil, !fix, report == .text else {
             throw ToolError("Sources are validated with --config or --sources. Name one of them.", .usage)
           }
-          return ModelValidation(model.model).answer()
+          return ModelValidation(model.model, source: model.source).answer()
         }
         let validation = try SourceValidation(
           model, path: path, configuration, folder: sources.map { URL(fileURLWithPath: $0) }, mode: mode)

@@ -35,6 +35,9 @@ nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unche
   /// The module whose code made the model. Class names without a module mean its classes first.
   @_spi(CDE) public var callingModule: String?
 
+  /// What has no effect in the file that the model was read from. It is told when the model is first used.
+  @_spi(CDE) public var sourceRemarks: [String] = []
+
   /// Names of the model's version, for people. A store's metadata contains them.
   public var versionIdentifiers: Set<AnyHashable> = [] { willSet { requireMutable() } }
 

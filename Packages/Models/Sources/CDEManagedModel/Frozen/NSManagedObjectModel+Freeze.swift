@@ -58,10 +58,11 @@ extension NSManagedObjectModel {
     return FrozenModel(
       schema: schema, resolved: resolved, entities: frozen,
       configurations: configurationsByName.mapValues { Set($0.compactMap(\.name)) },
-      remarks: entities.flatMap { entity in
-        EntityIndexes(of: entity).remarks
-          + entity.ownProperties.compactMap { ($0 as? NSRelationshipDescription)?.inverseRemark }
-      })
+      remarks: sourceRemarks
+        + entities.flatMap { entity in
+          EntityIndexes(of: entity).remarks
+            + entity.ownProperties.compactMap { ($0 as? NSRelationshipDescription)?.inverseRemark }
+        })
   }
 }
 

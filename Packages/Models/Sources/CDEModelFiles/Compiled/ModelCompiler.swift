@@ -50,6 +50,25 @@ public enum ModelCompiler {
     try write(files, to: destination)
   }
 
+  /// What has no effect in a compiled model: elements that are unknown, such as those of a later Xcode, and inverses that the
+  /// destination does not have.
+  ///
+  /// - Parameter source: An `.xcdatamodeld`, of which all versions are read, or an `.xcdatamodel`. There are no warnings about others.
+  /// - Throws: ``ModelFileError``.
+  public static func warnings(about source: URL) throws(ModelFileError) -> [ModelSource.Warning] {
+    switch source.pathExtension {
+    case "xcdatamodel": return try ModelSource(contentsOf: source).warnings
+    case "xcdatamodeld":
+      let folder = try ModelSourceFolder(source)
+      var result: [ModelSource.Warning] = []
+      for version in folder.versions {
+        result += try ModelSource(contentsOf: folder.url(of: version)).warnings
+      }
+      return result
+    default: return []
+    }
+  }
+
   /// The bytes of a `.mom` for a model that was made in any way.
   ///
   /// - Parameter model: The model. It need not be in use.

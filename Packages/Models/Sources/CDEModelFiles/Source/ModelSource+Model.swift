@@ -17,6 +17,7 @@ extension ModelSource {
   func fill(_ model: NSManagedObjectModel, className: (String) -> String) throws(ModelFileError) {
     var builder = ModelBuilder(source: self)
     try builder.build(into: model, className: className)
+    model.sourceRemarks = warnings.map { "\($0.file):\($0.line): \($0.text)" }
   }
 }
 

@@ -3,7 +3,7 @@ internal import CDEManagedModel
 /// The contents of one `.xcdatamodel`, as values: what the editor shows, with the settings that only code
 /// generation needs and that a model in use does not have.
 ///
-/// Elements and attributes of later formats are left out.
+/// Elements and attributes of later formats are left out. ``warnings`` names such elements.
 public struct ModelSource: Sendable {
   /// How Xcode makes the class of an entity.
   public enum CodeGeneration: String, Sendable {
@@ -132,6 +132,18 @@ public struct ModelSource: Sendable {
     var line: Int
   }
 
+  /// A part of the file that has no effect.
+  public struct Warning: Hashable, Sendable {
+    /// The path of the file.
+    public var file: String
+    /// The line in the file, counted from 1.
+    public var line: Int
+    /// What has no effect, and why, for people.
+    public var text: String
+  }
+
+  /// What has no effect: unknown elements, and inverses that the destination does not have. In the order of the file.
+  public internal(set) var warnings: [Warning] = []
   /// The entities, in the order of the file.
   public internal(set) var entities: [Entity] = []
   /// The version's name for people; empty if the editor was given none.

@@ -20,6 +20,7 @@ extension ModelSource {
         }
         versionIdentifier = tag["userDefinedModelVersionIdentifier"] ?? ""
         try reader.readModel(into: &self)
+        warnings = (reader.warnings + inverseWarnings()).sorted { $0.line < $1.line }
       case .finished: return
       case .end, .text: break
       }
@@ -30,15 +31,36 @@ extension ModelSource {
 /// Reads the elements of a `contents` file, one function for each kind of element.
 private struct ModelSourceReader {
   var xml: XMLReader
+  private(set) var warnings: [ModelSource.Warning] = []
 
-  /// Calls `body` with each child of the element that was started last. A child that `body` does not read,
-  /// which it says by `false`, is left out.
+  init(xml: XMLReader) { self.xml = xml }
+
+  /// What was read of an element.
+  private enum Part {
+    case all
+    /// The attributes; or nothing, of an element that means nothing to programs.
+    case start
+    /// Nothing. A later version of the editor may have written it.
+    case none
+  }
+
+  /// Calls `body` with each child of the element that was started last. What `body` does not read is left out. A warning says so
+  /// of a child that is unknown.
   private mutating func children(
-    _ body: (inout Self, XMLTag) throws(ModelFileError) -> Bool
+    of owner: String, _ body: (inout Self, XMLTag) throws(ModelFileError) -> Part
   ) throws(ModelFileError) {
     while true {
       switch try xml.next() {
-      case .start(let tag): if try !body(&self, tag) { try xml.skipElement() }
+      case .start(let tag):
+        let part = try body(&self, tag)
+        if part == .all { continue }
+        if part == .none {
+          warnings.append(
+            .init(
+              file: xml.file, line: tag.line,
+              text: "The \(owner) has an element <\(tag.name)>, which is unknown there. It is left out."))
+        }
+        try xml.skipElement()
       case .end, .finished: return
       case .text: break
       }
@@ -56,7 +78,7 @@ private struct ModelSourceReader {
 
   mutating func readModel(into source: inout ModelSource) throws(ModelFileError) {
     var names: Set<String> = []
-    try children { (reader, tag) throws(ModelFileError) in
+    try children(of: "model") { (reader, tag) throws(ModelFileError) in
       switch tag.name {
       case "entity":
         let entity = try reader.entity(tag)
@@ -69,18 +91,18 @@ private struct ModelSourceReader {
       case "configuration":
         var configuration = ModelSource.Configuration(
           name: try reader.required("name", of: tag), line: tag.line)
-        try reader.children { (reader, tag) throws(ModelFileError) in
-          if tag.name == "memberEntity" {
-            configuration.members.append(try reader.required("name", of: tag))
-          }
-          return false
+        try reader.children(of: "configuration \(configuration.name)") {
+          (reader, tag) throws(ModelFileError) in
+          guard tag.name == "memberEntity" else { return Self.unread(tag) }
+          configuration.members.append(try reader.required("name", of: tag))
+          return .start
         }
         source.configurations.append(configuration)
       case "composite":
         var composite = ModelSource.Composite(name: try reader.required("name", of: tag), line: tag.line)
         var elements: Set<String> = []
-        try reader.children { (reader, tag) throws(ModelFileError) in
-          guard tag.name == "attribute" else { return false }
+        try reader.children(of: "composite \(composite.name)") { (reader, tag) throws(ModelFileError) in
+          guard tag.name == "attribute" else { return Self.unread(tag) }
           let attribute = try reader.attribute(tag)
           guard elements.insert(attribute.name).inserted else {
             throw reader.xml.error(
@@ -89,14 +111,19 @@ private struct ModelSourceReader {
               in: tag)
           }
           composite.attributes.append(attribute)
-          return true
+          return .all
         }
         source.composites.append(composite)
-      default: return false
+      // The picture in the editor.
+      case "elements": return .start
+      default: return Self.unread(tag)
       }
-      return true
+      return .all
     }
   }
+
+  /// Compiled models have user info of entities and properties alone.
+  private static func unread(_ tag: XMLTag) -> Part { tag.name == "userInfo" ? .start : .none }
 
   // MARK: Entities
 
@@ -107,24 +134,24 @@ private struct ModelSourceReader {
     entity.isAbstract = flag(tag["isAbstract"])
     entity.codeGeneration = tag["codeGenerationType"].flatMap { .init(rawValue: $0) } ?? .none
     var names: Set<String> = []
-    try children { (reader, tag) throws(ModelFileError) in
+    try children(of: "entity \(entity.name)") { (reader, tag) throws(ModelFileError) in
       switch tag.name {
       case "attribute": entity.attributes.append(try reader.attribute(tag))
       case "relationship": entity.relationships.append(try reader.relationship(tag))
       case "fetchedProperty": entity.fetchedProperties.append(try reader.fetchedProperty(tag))
       case "fetchIndex":
         entity.indexes.append(try reader.index(tag))
-        return true
+        return .all
       case "uniquenessConstraints":
         entity.uniquenessConstraints += try reader.lists("uniquenessConstraint", of: "constraint")
-        return true
+        return .all
       case "compoundIndexes":
         entity.compoundIndexes += try reader.lists("compoundIndex", of: "index")
-        return true
+        return .all
       case "userInfo":
         entity.common.userInfo = try reader.userInfo()
-        return true
-      default: return false
+        return .all
+      default: return .none
       }
       let name = tag["name"] ?? ""
       guard names.insert(name).inserted else {
@@ -132,7 +159,7 @@ private struct ModelSourceReader {
           .invalidModel, "\(entity.name) has two properties named \(name). Rename one of them.", in: tag)
       }
       entity.order.append(name)
-      return true
+      return .all
     }
     return entity
   }
@@ -148,22 +175,23 @@ private struct ModelSourceReader {
   /// The user info of the element that was started last.
   private mutating func userInfo() throws(ModelFileError) -> [String: String] {
     var result: [String: String] = [:]
-    try children { (_, tag) in
-      if tag.name == "entry", let key = tag["key"] { result[key] = tag["value"] ?? "" }
-      return false
+    try children(of: "user info") { (_, tag) in
+      guard tag.name == "entry" else { return .none }
+      if let key = tag["key"] { result[key] = tag["value"] ?? "" }
+      return .start
     }
     return result
   }
 
   /// Reads the user info among the children of the element that was started last.
   private mutating func readUserInfo(
-    into common: inout ModelSource.Common
+    of owner: String, into common: inout ModelSource.Common
   ) throws(ModelFileError) {
     var found: [String: String]?
-    try children { (reader, tag) throws(ModelFileError) in
-      guard tag.name == "userInfo" else { return false }
+    try children(of: owner) { (reader, tag) throws(ModelFileError) in
+      guard tag.name == "userInfo" else { return .none }
       found = try reader.userInfo()
-      return true
+      return .all
     }
     common.userInfo = found
   }
@@ -172,15 +200,16 @@ private struct ModelSourceReader {
     _ list: String, of member: String
   ) throws(ModelFileError) -> [[String]] {
     var result: [[String]] = []
-    try children { (reader, tag) throws(ModelFileError) in
-      guard tag.name == list else { return false }
+    try children(of: "list \(list)s") { (reader, tag) throws(ModelFileError) in
+      guard tag.name == list else { return .none }
       var members: [String] = []
-      try reader.children { (_, tag) in
-        if tag.name == member, let value = tag["value"] { members.append(value) }
-        return false
+      try reader.children(of: list) { (_, tag) in
+        guard tag.name == member else { return .none }
+        if let value = tag["value"] { members.append(value) }
+        return .start
       }
       if !members.isEmpty { result.append(members) }
-      return true
+      return .all
     }
     return result
   }
@@ -214,7 +243,7 @@ private struct ModelSourceReader {
     result.minimumSeconds = text("minDateTimeInterval")
     result.maximumSeconds = text("maxDateTimeInterval")
     result.pattern = text("regularExpressionString")
-    try readUserInfo(into: &result.common)
+    try readUserInfo(of: "attribute \(result.name)", into: &result.common)
     return result
   }
 
@@ -234,7 +263,7 @@ private struct ModelSourceReader {
     case "Deny": result.deleteRule = .denyDeleteRule
     default: result.deleteRule = .nullifyDeleteRule
     }
-    try readUserInfo(into: &result.common)
+    try readUserInfo(of: "relationship \(result.name)", into: &result.common)
     return result
   }
 
@@ -242,13 +271,13 @@ private struct ModelSourceReader {
     _ tag: XMLTag
   ) throws(ModelFileError) -> ModelSource.FetchedProperty {
     var result = ModelSource.FetchedProperty(name: try required("name", of: tag), common: common(tag))
-    try children { (reader, tag) throws(ModelFileError) in
+    try children(of: "fetched property \(result.name)") { (reader, tag) throws(ModelFileError) in
       switch tag.name {
       case "fetchRequest": result.request = try reader.request(tag)
       case "userInfo": result.common.userInfo = try reader.userInfo()
-      default: return false
+      default: return .none
       }
-      return true
+      return .all
     }
     return result
   }
@@ -267,15 +296,15 @@ private struct ModelSourceReader {
     result.returnsObjectsAsFaults = flag("returnObjectsAsFaults", true)
     result.includesPendingChanges = flag("includesPendingChanges", true)
     result.returnsDistinctResults = flag("returnDistinctResults", false)
-    try xml.skipElement()
+    try children(of: "fetch request \(result.name)") { (_, tag) in Self.unread(tag) }
     return result
   }
 
   private mutating func index(_ tag: XMLTag) throws(ModelFileError) -> ModelSource.Index {
     var result = ModelSource.Index(name: try required("name", of: tag))
     result.partialPredicate = tag["partialIndexPredicate"].flatMap { $0.isEmpty ? nil : $0 }
-    try children { (reader, tag) throws(ModelFileError) in
-      guard tag.name == "fetchIndexElement" else { return false }
+    try children(of: "index \(result.name)") { (reader, tag) throws(ModelFileError) in
+      guard tag.name == "fetchIndexElement" else { return Self.unread(tag) }
       var element = ModelSource.Index.Element()
       element.property = tag["property"].flatMap { $0.isEmpty ? nil : $0 }
       element.expression = tag["expression"].flatMap { $0.isEmpty ? nil : $0 }
@@ -286,7 +315,7 @@ private struct ModelSourceReader {
       element.isSpatial = tag["type"]?.lowercased() == "rtree"
       element.isAscending = tag["order"]?.lowercased() != "descending"
       result.elements.append(element)
-      return false
+      return .start
     }
     return result
   }

@@ -15,7 +15,13 @@ public struct ModelValidation {
 
   private let model: NSManagedObjectModel
 
-  public init(_ model: NSManagedObjectModel) { self.model = model }
+  private let warnings: [ModelSource.Warning]
+
+  /// - Parameter source: the source of the model, if it has one.
+  public init(_ model: NSManagedObjectModel, source: ModelSource? = nil) {
+    self.model = model
+    warnings = source?.warnings ?? []
+  }
 
   /// The answer of `cde model validate`.
   public func answer() -> Answer {
@@ -28,7 +34,7 @@ public struct ModelValidation {
 
   /// The findings, by entity and property.
   public func findings() -> [Finding] {
-    var result: [Finding] = []
+    var result = warnings.map { Finding(isError: false, place: "line \($0.line)", text: $0.text) }
     for entity in model.sortedEntities {
       let name = entity.name ?? ""
       func add(_ isError: Bool, _ property: String?, _ text: String) {

@@ -182,7 +182,8 @@ struct FormatTests {
       ("a.@distinctUnionOfSets.b == 1", "@distinctUnionOfSets", 2), ("ANY a", "comparison", 5),
       ("a == \u{1}", "\u{1}", 5), ("AND == 1", "AND", 0), ("a == (b == 1)", "expression", 5),
       ("NOT", "end", 3), ("$ == 1", "$", 0), ("@ == 1", "@", 0), ("a. == 1", "key path", 3),
-      ("a == '\\uZZZZ'", "escape", 6), ("CAST(a, 'NSDate') == 1", "CAST", 5), ("1.a == 2", "key path", 2),
+      ("a == '\\uZZZZ'", "escape", 6), ("CAST(a, 'NSDate') == 1", "CAST", 5),
+      ("a IN FETCH(b, c, NO)", "FETCH", 5), ("1.a == 2", "key path", 2),
     ])
   func errors(source: String, construct: String, position: Int) throws {
     let predicate = NSPredicate(format: source)
@@ -194,6 +195,19 @@ struct FormatTests {
     #expect(throws: error) { try predicate.predicateTree() }
     #expect(throws: error) { try NSPredicate.parsing(format: source) }
     #expect(throws: error) { try predicate.matches(["a": 1]) }
+  }
+
+  @Test("FETCH of Core Data's mapping models says what to write instead; an unknown function is named")
+  func fetch() {
+    func message(_ format: String) -> String? {
+      (NSPredicate(format: format) as? TreePredicate)?.error?.message
+    }
+    let source =
+      "fetch(FUNCTION($manager, 'fetchRequestForSourceEntityNamed:predicateString:', 'E', 'TRUEPREDICATE'), 1, NO)"
+    let told = message("\(source) == nil") ?? ""
+    #expect(told.hasPrefix("at offset 0: FETCH is not understood in format strings."), "\(told)")
+    #expect(told.contains("FUNCTION($manager, \"fetchRequestForSourceEntityNamed:predicateString:\","))
+    #expect(message("a == fob(1)") == "at offset 5: there is no function named fob")
   }
 
   @Test("An argument of an unknown type is refused by its type, not its value")

@@ -20,6 +20,7 @@ extension PredicateFormatParser {
       case "CAST": try cast()
       case "TERNARY": try ternary()
       case "FUNCTION": try method()
+      case "FETCH": throw fetch()
       default: try call()
       }
     depth -= 1
@@ -128,6 +129,15 @@ extension PredicateFormatParser {
     let second = try value()
     try expect(")", after: "TERNARY")
     return .conditional(condition, then: first, else: second)
+  }
+
+  /// What source expressions of mapping models have as Xcode writes them.
+  private func fetch() -> PredicateTreeError {
+    unsupported(
+      "FETCH",
+      "FETCH is not understood in format strings. As the source expression of an entity mapping write its first part alone, "
+        + "FUNCTION($manager, \"fetchRequestForSourceEntityNamed:predicateString:\", \"Entity\", \"TRUEPREDICATE\"): the migration "
+        + "fetches what the request finds. Elsewhere fetch in code, and pass the objects as an argument")
   }
 
   private mutating func method() throws(PredicateTreeError) -> ExpressionTree {

@@ -82,6 +82,6 @@ extension ExpressionTree {
       return .success(.aggregate(aggregate, of: values))
     }
     return .failure(
-      PredicateTreeError(.unsupported, construct: plain, "there is no function of this name"))
+      PredicateTreeError(.unsupported, construct: plain, "there is no function named \(plain)"))
   }
 }

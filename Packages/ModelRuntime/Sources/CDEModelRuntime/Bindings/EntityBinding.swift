@@ -47,8 +47,8 @@ final class EntityBinding: @unchecked Sendable {
   /// Ordinals by name, for a class whose accessors name properties.
   @usableFromInline @exclusivity(unchecked) var names = PropertyNames([], unknown: 0)
   private(set) var ordinals: IndexedArray<SlotIndex, CDOrdinal?> = []
-  /// The properties for which the class has accessors of its own.
-  private var accessors = PropertySet()
+  /// The properties for which the class has accessors of its own. Set while the class is bound.
+  var accessors = PropertySet()
   /// Wakes readers of the class's objects; nil for a class without observation.
   var waker: ReaderWaker?
   /// The properties that key paths into the model's paths name, for snapshots.
@@ -102,13 +102,6 @@ final class EntityBinding: @unchecked Sendable {
     readPlaces(of: known)
     names.free()
     names = PropertyNames(declared == nil ? known : [], unknown: known.count)
-  }
-
-  /// Takes the properties that key-value coding reads and sets by accessors of a class.
-  ///
-  /// - Precondition: the caller has `classLock`.
-  func readAccessors(of type: NSManagedObject.Type) {
-    accessors = PropertySet(type._cdAccessorKeys.compactMap { layout.slot(named: $0) })
   }
 
   /// Whether the class of the entity may have an accessor of its own for a property.

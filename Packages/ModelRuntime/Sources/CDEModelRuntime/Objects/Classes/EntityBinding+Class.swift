@@ -26,7 +26,7 @@ extension EntityBinding {
       if let bound { return bound }
       let type = ManagedObjectClasses.find(for: description) ?? given
       readOrdinals(of: type)
-      readAccessors(of: type)
+      accessors = PropertySet(type._cdAccessorKeys.compactMap { layout.slot(named: $0) })
       if let observed = type as? any (NSManagedObject & CDEObservationInvalidationDispatching).Type {
         waker = ReaderWaker(
           observed, fields: IndexedArray(zip(ordinals, properties).map { $1.isTransient ? nil : $0 }))

@@ -80,14 +80,19 @@ nonisolated final class Deadline<Value: Sendable>: Sendable {
   }
 
   private func settle(_ answer: Result<Value, any Error>) {
-    let caller = state.withLock { state -> CheckedContinuation<Value, any Error>? in
-      state.phase = .over
-      guard state.answer == nil else { return nil }
-      state.answer = answer
-      defer { state.caller = nil }
-      return state.caller
-    }
+    let caller = state.withLock { Self.settle(answer, &$0) }
     if let caller { finish(caller, answer) }
+  }
+
+  /// - Returns: the caller to be told; nil if it was told before, or does not wait yet.
+  private static func settle(
+    _ answer: Result<Value, any Error>, _ state: inout State
+  ) -> CheckedContinuation<Value, any Error>? {
+    state.phase = .over
+    guard state.answer == nil else { return nil }
+    state.answer = answer
+    defer { state.caller = nil }
+    return state.caller
   }
 
   private func finish(_ caller: CheckedContinuation<Value, any Error>, _ answer: Result<Value, any Error>) {
@@ -96,14 +101,18 @@ nonisolated final class Deadline<Value: Sendable>: Sendable {
   }
 
   private func expire(cancelled: Bool) {
-    let (work, phase) = state.withLock { state in
+    // Decided with the look at the phase: a write that begins meanwhile would save although its caller was told that it will not run.
+    let (work, caller, answer) = state.withLock { state in
       if !cancelled { state.isLate = true }
-      return (state.work, state.phase)
+      // A write that has begun ends by itself: its caller must know how.
+      guard state.phase == .waiting || (state.phase == .running && isRead) else {
+        return (state.work, CheckedContinuation<Value, any Error>?.none, Result<Value, any Error>?.none)
+      }
+      let answer = Result<Value, any Error>.failure(
+        cancelled ? CancellationError() : timedOut(hasRun: state.phase == .running))
+      return (state.work, Self.settle(answer, &state), answer)
     }
-    // A write that has begun ends by itself: its caller must know how.
-    if phase == .waiting || (phase == .running && isRead) {
-      settle(.failure(cancelled ? CancellationError() : timedOut(hasRun: phase == .running)))
-    }
+    if let caller, let answer { finish(caller, answer) }
     work?.cancel()
   }
 

@@ -222,6 +222,27 @@ struct IsolationTests {
     #expect(try await read.value == "told")
   }
 
+  @Test("A write whose caller is told that it did not start does not run")
+  func startAtTimeout() async throws {
+    let actor = ModelActorDatabase(modelContainer: try Library.container(inMemory: true))
+    var saved = 0
+    for number in 0..<400 {
+      let hasBegun = Mutex(false)
+      let impatient = actor.with(DatabasePolicy(timeout: .microseconds(number % 100 * 4)))
+      do {
+        try await impatient.transaction { context in
+          hasBegun.withLock { $0 = true }
+          Item(context: context).title = "\(number)"
+        }
+        saved += 1
+      } catch let error as DatabaseError {
+        #expect(error.code == .timedOut)
+        #expect(error.message.contains("did not start") != hasBegun.withLock { $0 })
+      }
+    }
+    #expect(try await actor.count(Item.self) == saved)
+  }
+
   @Test("A write that is running when its time is over is told, and its caller learns the outcome")
   func runningTimeout() async throws {
     let actor = ModelActorDatabase(modelContainer: try Library.container(inMemory: false))

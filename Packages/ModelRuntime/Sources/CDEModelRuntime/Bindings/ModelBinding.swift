@@ -93,8 +93,7 @@ final class ModelBinding: @unchecked Sendable {
 
   /// Indexes of the entities of a configuration, their ancestors included.
   func entities(in configuration: String?) throws -> Set<EntityIndex> {
-    let names = Set(
-      try frozen.storeSchema(configuration: NSPersistentStore.named(configuration)).entities.map(\.name))
+    let names = Set(try frozen.storeSchema(configuration: configuration).entities.map(\.name))
     return Set(entities.indices.filter { names.contains(entities[$0].name) })
   }
 

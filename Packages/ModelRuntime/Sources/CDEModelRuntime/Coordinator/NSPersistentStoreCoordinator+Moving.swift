@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEManagedModel
 internal import CDEStore
 public import Foundation
 
@@ -197,8 +198,8 @@ extension NSPersistentStoreCoordinator {
     of store: NSPersistentStore, at url: URL, _ options: [AnyHashable: Any]?
   ) -> NSPersistentStoreDescription {
     let description = NSPersistentStoreDescription(url: url)
-    description.configuration =
-      store.configurationName == NSPersistentStore.defaultConfigurationName ? nil : store.configurationName
+    let name = store.configurationName
+    description.configuration = name == NSManagedObjectModel.defaultConfigurationName ? nil : name
     for (key, value) in options ?? store.options ?? [:] { description.setOption(value, forKey: "\(key)") }
     description.observer = store.observer
     return description

@@ -1,4 +1,5 @@
 internal import CDEManagedModel
+@_spi(CDE) internal import CDEPredicates
 internal import CDEStore
 internal import Foundation
 
@@ -104,10 +105,9 @@ extension NSManagedObject {
       guard case .toMany(let members) = held, members.isLoaded else {
         return isStored
           ? PrintedValue.quoted("<relationship fault: \(Self.address(of: self)) '\(info.name)'>")
-          : "    (\n    )"
+          : PrintedValue.list([])
       }
-      let lines = members.objects.map { "        " + PrintedValue.quoted(Self.printed($0.objectID)) }
-      return "    (\n\(lines.map { "\($0),\n" }.joined().replacingLast(",\n", with: "\n"))    )"
+      return PrintedValue.list(members.objects.map { PrintedValue.quoted(Self.printed($0.objectID)) })
     }
   }
 
@@ -128,12 +128,6 @@ extension NSManagedObject {
 
   private static func address(of object: AnyObject) -> String {
     "0x" + String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16)
-  }
-}
-
-extension String {
-  fileprivate func replacingLast(_ end: String, with other: String) -> String {
-    hasSuffix(end) ? dropLast(end.count) + other : self
   }
 }
 
@@ -158,6 +152,11 @@ private enum PrintedValue {
     }
   }
 
+  static func list(_ members: [String]) -> String {
+    let lines = members.map { "\n        \($0)" }
+    return "    (\(lines.joined(separator: ","))\n    )"
+  }
+
   /// Text that a property list would not need quotes for is printed without them.
   static func quoted(_ text: String) -> String {
     let isPlain = text.utf8.allSatisfy {
@@ -168,19 +167,7 @@ private enum PrintedValue {
       default: false
       }
     }
-    if isPlain, !text.isEmpty { return text }
-    var result = "\""
-    for character in text.unicodeScalars {
-      switch character {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case "\t": result += "\\t"
-      case "\r": result += "\\r"
-      default: result.unicodeScalars.append(character)
-      }
-    }
-    return result + "\""
+    return isPlain && !text.isEmpty ? text : PredicateConstant.quoted(text)
   }
 
   private static func bytes(_ data: Data) -> String {

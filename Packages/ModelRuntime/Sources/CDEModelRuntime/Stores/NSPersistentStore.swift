@@ -18,11 +18,6 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
   public let options: [AnyHashable: Any]?
   /// The coordinator that loaded the store.
   weak var owner: AnyObject?
-  static let defaultConfigurationName = NSManagedObjectModel.defaultConfigurationName
-  /// A configuration by its name in the model; nil for the whole model, which has Core Data's own name.
-  static func named(_ configuration: String?) -> String? {
-    configuration == defaultConfigurationName ? nil : configuration
-  }
   let handle: StoreHandle
   /// The metadata read last.
   private let lastMetadata: Lock<StoreMetadata>
@@ -32,7 +27,7 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
     lastMetadata = Lock(metadata)
     type = description.type
     url = description.url?.withoutPassword
-    configurationName = description.configuration ?? Self.defaultConfigurationName
+    configurationName = description.configuration ?? NSManagedObjectModel.defaultConfigurationName
     options = description.options
     super.init()
     handle.persistentStore = self

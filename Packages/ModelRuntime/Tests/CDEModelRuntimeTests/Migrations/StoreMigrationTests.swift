@@ -89,14 +89,19 @@ struct StoreMigrationTests {
     let store = try store()
     let older = try store.opened(note(1))
     let context = older.newBackgroundContext()
-    #expect(try context.performAndWait { try context.all("Note").count } == 3)
+    #expect(
+      try context.performAndWait {
+        try context.all("Note").forEach { $0.setValue("unsaved", forKey: "title") }
+        return context.updatedObjects.count
+      } == 3)
     let newer = try store.opened(note(2))
     let reader = newer.newBackgroundContext()
     #expect(try reader.performAndWait { try reader.all("Note").count } == 3)
-    let error = #expect(throws: ManagedObjectError.self) {
-      try context.performAndWait { _ = try context.all("Note") }
+    for use in [{ _ = try context.all("Note") }, { try context.save() }] as [() throws -> Void] {
+      let error = #expect(throws: ManagedObjectError.self) { try context.performAndWait(use) }
+      #expect((error?.cause as? StoreError)?.code == .closed)
     }
-    #expect((error?.cause as? StoreError)?.code == .closed)
+    #expect(context.performAndWait { context.updatedObjects.count } == 3)
     try newer.close()
   }
 

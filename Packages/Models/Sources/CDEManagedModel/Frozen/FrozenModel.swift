@@ -55,7 +55,9 @@ public import Foundation
   ///
   /// - Throws: ``ModelError`` when there is no such configuration, or when a relationship leads outside it.
   public func storeSchema(configuration: String?) throws -> StoreSchema {
-    guard let configuration else { return schema }
+    guard let configuration, configuration != NSManagedObjectModel.defaultConfigurationName else {
+      return schema
+    }
     guard let members = configurations[configuration] else {
       throw ModelError(
         .unknownConfiguration,

@@ -51,7 +51,7 @@ struct CompiledModelReader {
       })
     for (name, value) in archive.entries(root[.configurations]) {
       // Stores list all entities once more under this name.
-      if name == "PF_DEFAULT_CONFIGURATION_NAME" { continue }
+      if name == NSManagedObjectModel.defaultConfigurationName { continue }
       let members = archive.members(.reference(value)).compactMap { entityByIndex[$0] }
       model.setEntities(members, forConfigurationName: name)
     }

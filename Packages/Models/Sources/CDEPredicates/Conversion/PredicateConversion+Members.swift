@@ -22,21 +22,4 @@ extension PredicateConversion {
     default: nil
     }
   }
-
-  /// Whether members are not nil.
-  static func arePresent(_ members: ExpressionTree) -> PredicateTree {
-    owner(of: members).map(isPresent) ?? .constant(true)
-  }
-
-  /// The side of a comparison whose other side is nil.
-  mutating func comparedWithNil(_ left: some Any, _ right: some Any) throws(PredicateTreeError)
-    -> ExpressionTree?
-  {
-    switch (try node(left), try node(right)) {
-    case (.expression(let members), .expression(.constant(.null))),
-      (.expression(.constant(.null)), .expression(let members)):
-      members
-    default: nil
-    }
-  }
 }

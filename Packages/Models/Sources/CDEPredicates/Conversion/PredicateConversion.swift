@@ -141,8 +141,15 @@ struct PredicateConversion {
   }
 
   /// Equality of two nodes. Each may be a condition.
-  mutating func equality(_ left: some Any, _ right: some Any) throws(PredicateTreeError) -> PredicateTree {
+  ///
+  /// - Parameter areMembers: whether they are members of relationships, which are nil only if their owner is.
+  mutating func equality(
+    _ left: some Any, _ right: some Any, ofMembers areMembers: Bool
+  ) throws(PredicateTreeError) -> PredicateTree {
     switch (try node(left), try node(right)) {
+    case (.expression(let members), .expression(.constant(.null))) where areMembers,
+      (.expression(.constant(.null)), .expression(let members)) where areMembers:
+      return Self.owner(of: members).map { .compare($0, .equal, .constant(.null)) } ?? .constant(false)
     case (.textOrder(let a, let b, let options), .order(let order)),
       (.order(let order), .textOrder(let a, let b, let options)):
       let op: PredicateOperator =

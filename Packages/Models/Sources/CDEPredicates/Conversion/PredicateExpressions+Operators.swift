@@ -2,21 +2,14 @@ internal import Foundation
 
 extension PredicateExpressions.Equal: ConvertibleExpression {
   func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
-    if PredicateConversion.areMembers(LHS.Output.self), let members = try conversion.comparedWithNil(lhs, rhs)
-    {
-      return .predicate(.not(PredicateConversion.arePresent(members)))
-    }
-    return .predicate(try conversion.equality(lhs, rhs))
+    .predicate(
+      try conversion.equality(lhs, rhs, ofMembers: PredicateConversion.areMembers(LHS.Output.self)))
   }
 }
 
 extension PredicateExpressions.NotEqual: ConvertibleExpression {
   func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
-    if PredicateConversion.areMembers(LHS.Output.self), let members = try conversion.comparedWithNil(lhs, rhs)
-    {
-      return .predicate(PredicateConversion.arePresent(members))
-    }
-    switch try conversion.equality(lhs, rhs) {
+    switch try conversion.equality(lhs, rhs, ofMembers: PredicateConversion.areMembers(LHS.Output.self)) {
     case .comparison(var comparison) where comparison.op == .equal && comparison.modifier == .direct:
       comparison.op = .notEqual
       return .predicate(.comparison(comparison))

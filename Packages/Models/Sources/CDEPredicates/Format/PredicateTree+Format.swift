@@ -188,7 +188,8 @@ extension PredicateConstant {
     return Double(text) == value ? text : "\(value)"
   }
 
-  static func quoted(_ text: String) -> String {
+  /// Text between quotes, with escapes for quotes, backslashes and control characters.
+  @_spi(CDE) public static func quoted(_ text: String) -> String {
     var result = String.UnicodeScalarView("\"".unicodeScalars)
     for scalar in text.unicodeScalars {
       switch scalar {

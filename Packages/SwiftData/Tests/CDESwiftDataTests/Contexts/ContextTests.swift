@@ -8,6 +8,18 @@ struct ContextTests {
     ModelContext(try .inMemory(TaskList.self, TaskItem.self, TaskTag.self))
   }
 
+  @Test("The contexts of a container lead to it, and do not keep it")
+  @MainActor func container() throws {
+    weak var kept: ModelContainer?
+    do {
+      let container = try ModelContainer.inMemory(TaskList.self, TaskItem.self, TaskTag.self)
+      kept = container
+      #expect(container.mainContext.container === container)
+      #expect(ModelContext(container).container === container)
+    }
+    #expect(kept == nil)
+  }
+
   @Test("An inserted model and all that it reaches are saved, and another context reads them")
   func insertAndSave() throws {
     let context = try makeContext()

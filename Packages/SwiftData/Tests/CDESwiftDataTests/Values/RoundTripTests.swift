@@ -198,6 +198,16 @@ struct RoundTripTests {
     #expect(error?.code == .valueCoding && error?.cause is Failing.Refused)
   }
 
+  struct OnMain: @MainActor Codable { var text = "" }
+
+  @Test("A conformance that belongs to the main actor is an error with the remedy")
+  func isolatedConformance() {
+    let error = #expect(throws: SwiftDataError.self) {
+      try ValueCoding.encode(OnMain(), .json, name: "address")
+    }
+    #expect(error?.code == .valueCoding && error?.message.contains("declare it as nonisolated") == true)
+  }
+
   final class Holder: Sketch {
     var address: Sample.Address { absent() }
     var grade: Sample.Grade { absent() }

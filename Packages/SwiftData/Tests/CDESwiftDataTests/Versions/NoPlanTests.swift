@@ -70,6 +70,22 @@ struct NoPlanTests {
     #expect(letters.map(\.persistentModelID) == [id])
   }
 
+  @Test("A model and a container that are kept do not stop a migration either")
+  func keptContainer() throws {
+    let url = try TemporaryStore().url
+    var container = try ModelContainer(
+      for: LettersV1.Letter.self, configurations: ModelConfiguration(url: url))
+    let letter = LettersV1.Letter(text: "Dear Ann", stamp: "80")
+    let context = ModelContext(container)
+    context.insert(letter)
+    try context.save()
+    container = try ModelContainer(for: LettersV2.Letter.self, configurations: ModelConfiguration(url: url))
+    #expect(
+      try ModelContext(container).fetch(FetchDescriptor<LettersV2.Letter>()).map(\.body) == ["Dear Ann"])
+    #expect(letter.text == "Dear Ann")
+    #expect(throws: (any Error).self) { try context.fetch(FetchDescriptor<LettersV1.Letter>()) }
+  }
+
   @Test("A required property without a default is an error that names it, and the file is untouched")
   func required() throws {
     let url = try store()

@@ -8,11 +8,49 @@ extension ContextExecutor {
   var isBusy: Bool { access.load(ordering: .acquiring) != AccessState.idle }
 
   /// Acquires exclusive access if it is free; false, and nothing changed, otherwise.
+  @usableFromInline
+  @inline(__always)
   func tryAcquire() -> Bool {
     access.compareExchange(
       expected: AccessState.idle, desired: AccessState.running, ordering: .acquiring
     ).exchanged
   }
+
+  /// Acquires exclusive access if it is free and no actor can run jobs on the executor; false, and nothing changed, otherwise.
+  @usableFromInline
+  @inline(__always)
+  func tryAcquireUnshared() -> Bool {
+    guard !isShared, tryAcquire() else { return false }
+    if isShared {
+      releaseAccess()
+      return false
+    }
+    return true
+  }
+
+  /// Runs on the calling thread, and releases the access.
+  ///
+  /// Precondition: the caller has access, and no actor can run jobs on the executor.
+  @inlinable
+  func runUnshared<Value, Failure: Error>(
+    _ observer: (any RunObserver)?, _ body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    noteEntry()
+    let before = enterBlock()
+    observer?.runWillBegin()
+    defer {
+      observer?.runWillEnd()
+      leaveBlock(to: before)
+      releaseAccess()
+    }
+    return try body()
+  }
+
+  @usableFromInline
+  func enterBlock() -> UnsafeMutableRawPointer? { ThreadBlock.enter(self) }
+
+  @usableFromInline
+  func leaveBlock(to before: UnsafeMutableRawPointer?) { ThreadBlock.leave(to: before) }
 
   /// Releases exclusive access.
   ///
@@ -112,7 +150,10 @@ extension ContextExecutor {
   /// released the access.
   func scheduleDrain() {
     if let defaultActor {
-      Task.detached(executorPreference: waitingThreads) { await self.drain(on: defaultActor) }
+      // The drain has access, so that no other code begins to share the executor before it ends.
+      Task.detached(executorPreference: waitingThreads) {
+        await self.drain(on: self.isShared ? defaultActor : nil)
+      }
     } else {
       // Begins on the main queue, so that blocks keep their order with those that programs give to the queue itself.
       let drain: @Sendable @MainActor () async -> Void = { await self.drainOnMain() }
@@ -122,7 +163,7 @@ extension ContextExecutor {
 
   @MainActor private func drainOnMain() async { await drain(on: MainActor.shared) }
 
-  private func drain(on actor: isolated any Actor) async {
+  private func drain(on actor: isolated (any Actor)?) async {
     let claimed = queue.withLock { queue in
       guard queue.drain == .scheduled else { return false }
       queue.drain = .running

@@ -141,7 +141,10 @@ extension ContextExecutor {
   {
     // This function only calls the block, so the optimiser needs no closure for it.
     if isNonisolated(#isolation) {
-      if let defaultActor, isFreeForCaller {
+      if !blocksThreads.load(ordering: .relaxed), tryAcquireUnshared() {
+        return try runUnshared(observer, body)
+      }
+      if isShared, let defaultActor, isFreeForCaller {
         return try await defaultActor.run(self, observer, UncheckedTransfer(body)).value
       }
     } else if let reservation = await reserve(schedule) {
@@ -165,6 +168,12 @@ extension ContextExecutor {
     let preference = beginPreferringWaitingThreads()
     defer { endPreferringWaitingThreads(preference) }
     if mayBlock { await runOnPreferredThread() }
+    if !isShared {
+      // The task resumes on a thread that waits for the executor, or on one that tasks do not share. A thread of the pool may not be free.
+      await waiter?.wait()
+      if !isShared { return try runUnshared(observer, body) }
+      return try await defaultActor.run(self, observer, with: nil, UncheckedTransfer(body)).value
+    }
     return try await defaultActor.run(self, observer, with: waiter, UncheckedTransfer(body)).value
   }
 

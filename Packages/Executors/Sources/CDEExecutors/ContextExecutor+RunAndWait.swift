@@ -38,6 +38,11 @@ extension ContextExecutor {
     _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     if isCurrent { return try body() }
+    let callerHasActor = callerHasActor
+    // The thread of a block that runs on its executor's actor would stay on that executor.
+    if callerHasActor || currentExecutor() == 0, tryAcquireUnshared() {
+      return try runUnshared(waitingBy: body)
+    }
     if callerHasActor {
       let reservation = reserveAndWait()
       reservation.begin()
@@ -54,7 +59,22 @@ extension ContextExecutor {
     return try result.get()
   }
 
-  private func wait(for waiter: Waiter?, _ work: @escaping @Sendable () -> Void) {
+  /// Runs a block on the calling thread, which waits for nothing, and releases the access.
+  ///
+  /// Precondition: the caller has access, and no actor can run jobs on the executor.
+  func runUnshared<Value, Failure: Error>(
+    waitingBy body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    // Code of this executor that waits for the caller's would wait for ever.
+    let edge = WaitGraph.begin(waitingFor: self)
+    return try runUnshared(nil) { () throws(Failure) -> Value in
+      // The caller no longer waits for this executor, so this executor may now wait for the caller's.
+      defer { WaitGraph.end(edge) }
+      return try body()
+    }
+  }
+
+  func wait(for waiter: Waiter?, _ work: @escaping @Sendable () -> Void) {
     let edge = WaitGraph.begin(waitingFor: self)
     let thread = WaitingThread()
     let run: @Sendable () -> Void = {

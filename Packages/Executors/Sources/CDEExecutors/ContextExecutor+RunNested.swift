@@ -47,6 +47,7 @@ extension ContextExecutor {
     _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     if isCurrent { return try body() }
+    if isOnNoActor, tryAcquireUnshared() { return try runUnshared(waitingBy: body) }
     let result = withoutActuallyEscaping(body) { body in
       let block = WaitingBlock(body)
       waitNested { block.run() }
@@ -74,10 +75,36 @@ extension ContextExecutor {
     let listed =
       mayMeetReservation(waiter) ? BlockedWait(for: self, with: waiter) { wait.run() } : nil
     if let listed { reservations.add(listed) }
+    if isOnNoActor, runOnThisThread(wait, listed, with: waiter, finished) { return }
     BlockingThreads.start {
       await self.run(wait, on: self.defaultActor ?? MainActor.shared, listed, with: waiter)
     }
     finished.wait()
+  }
+
+  /// Whether the calling thread is on no actor. On an actor's thread, code of a nested block would be on that actor as well.
+  private var isOnNoActor: Bool { currentExecutor() == 0 && !MainProbe.isCurrent }
+
+  /// Runs a wait on the calling thread when it has access, or returns when another thread has run it. No other thread is needed: all
+  /// threads that may block can be blocked in such waits.
+  ///
+  /// - Parameter finished: is signalled when the work has run.
+  /// - Returns: false if actors can run jobs on the executor. The waiter is as it was then.
+  private func runOnThisThread(
+    _ wait: NestedWait, _ listed: BlockedWait?, with waiter: Waiter?, _ finished: DispatchSemaphore
+  ) -> Bool {
+    if isShared { return false }
+    if let waiter {
+      waiter.signal(finished)
+      finished.wait()
+      if waiter.abandon(to: self) { return true }
+    }
+    if isShared { return false }
+    if let listed { reservations.remove(listed) }
+    // Another thread that runs the work signals once more.
+    if !wait.run() { finished.wait() }
+    releaseAccess()
+    return true
   }
 
   private func run(

@@ -15,6 +15,8 @@ public final class ContextExecutor: Sendable {
   @usableFromInline let access = Atomic<Int>(0)
   @usableFromInline let entered = Atomic<Bool>(false)
   @usableFromInline let blocksThreads = Atomic<Bool>(false)
+  /// Whether actors may run jobs on the executor. Changes once, by code that has the exclusive access.
+  @usableFromInline let shared: Atomic<Bool>
   private let _owner = Atomic<UInt>(0)
   let queue = Lock(ExecutorQueue())
   let waitingThreads = WaitingThreads()
@@ -28,6 +30,7 @@ public final class ContextExecutor: Sendable {
 
   private init(defaultActor: ExecutorActor?, name: String, note: String?) {
     self.defaultActor = defaultActor
+    shared = Atomic(defaultActor == nil)
     serialExecutor = defaultActor?.serialExecutor ?? MainActor.sharedUnownedExecutor
     self.labels = Lock(Labels(name: name, note: note))
     reservations = defaultActor == nil ? .main : ActorReservations()
@@ -72,7 +75,7 @@ public final class ContextExecutor: Sendable {
     }
   }
 
-  /// Whether a run may begin on the caller's thread.
+  /// Whether a run may begin on the caller's thread, without exclusive access.
   @usableFromInline
   @inline(__always)
   var isFreeForCaller: Bool { !isBusy && !blocksThreads.load(ordering: .relaxed) }
@@ -87,7 +90,33 @@ public final class ContextExecutor: Sendable {
   public var unownedExecutor: UnownedSerialExecutor {
     // The first call of an actor on the executor reads this. From then on the executor guards the actor's state.
     noteEntry()
+    if !isShared { beginSharing() }
     return serialExecutor
+  }
+
+  /// Whether actors may run jobs on the executor. Until then exclusive access alone orders its work, and no work needs the executor's
+  /// actor.
+  @usableFromInline
+  @inline(__always)
+  var isShared: Bool { shared.load(ordering: .relaxed) }
+
+  /// Lets actors run jobs on the executor from now on.
+  ///
+  /// Call this in the initialiser of an actor that returns ``unownedExecutor`` as its own. Until then exclusive access alone orders
+  /// the executor's work, which costs less than an actor's lock. Waits for work that has access. The first call of an actor does the same
+  /// if its initialiser did not.
+  public func share() { beginSharing() }
+
+  @usableFromInline
+  func beginSharing() {
+    // Within the executor's own work no actor runs a job. The first call of one comes from elsewhere.
+    if isShared || ThreadBlock.isIn(self) { return }
+    if tryAcquire() {
+      shared.store(true, ordering: .relaxed)
+      releaseAccess()
+    } else {
+      wait(for: acquireOrEnqueue()) { self.shared.store(true, ordering: .relaxed) }
+    }
   }
 
   /// Whether the caller runs on this executor: in a job of an actor that shares the executor, in a block or a

@@ -1,3 +1,5 @@
+import Dispatch
+
 /// The states of the exclusive access to an executor.
 @usableFromInline
 enum AccessState {
@@ -50,24 +52,52 @@ struct ExecutorQueue {
   }
 }
 
-/// A run or a wait in the queue. Its task is suspended on the executor until it is granted access.
+/// A run or a wait in the queue. Its task is suspended, or its thread blocked, until it is granted access.
 @usableFromInline
 final class Waiter: Sendable {
   private enum State {
     case queued
     case suspended(UnsafeContinuation<Void, Never>)
+    case blocked(DispatchSemaphore)
+    /// The grant releases the access.
+    case abandoned(ContextExecutor)
     case granted
   }
 
   private let state = Lock(State.queued)
 
   func grantAccess() {
-    let continuation = state.withLock { state in
+    let before = state.withLock { state in
       defer { state = .granted }
-      if case .suspended(let continuation) = state { return Optional(continuation) }
-      return nil
+      return state
     }
-    continuation?.resume()
+    switch before {
+    case .suspended(let continuation): continuation.resume()
+    case .blocked(let semaphore): semaphore.signal()
+    case .abandoned(let executor): executor.releaseAccess()
+    case .queued, .granted: break
+    }
+  }
+
+  /// Signals a semaphore when access is granted, at once if it is.
+  func signal(_ semaphore: DispatchSemaphore) {
+    let isGranted = state.withLock { state in
+      if case .granted = state { return true }
+      state = .blocked(semaphore)
+      return false
+    }
+    if isGranted { semaphore.signal() }
+  }
+
+  /// Gives the place in the queue up. The caller no longer waits for its semaphore.
+  ///
+  /// - Returns: false if access was granted: the caller has it.
+  func abandon(to executor: ContextExecutor) -> Bool {
+    state.withLock { state in
+      if case .granted = state { return false }
+      state = .abandoned(executor)
+      return true
+    }
   }
 
   /// Suspends the task on the caller's actor until access is granted. The task then resumes on that actor and needs

@@ -9,7 +9,10 @@ actor BoundActor {
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.unownedExecutor }
   var count = 0
 
-  init(_ executor: ContextExecutor) { self.executor = executor }
+  init(_ executor: ContextExecutor) {
+    self.executor = executor
+    executor.share()
+  }
 
   func bump() -> Int {
     count += 1

@@ -84,6 +84,7 @@ public final class NSModelObjectContextExecutor: @unchecked Sendable, SerialExec
   public init(context: NSManagedObjectContext) {
     self.context = context
     _executor = context.executor
+    _executor.share()
   }
 
   /// Runs a job on the context's executor, later. It never runs inside the call.

@@ -50,6 +50,7 @@ public final class DefaultSerialModelExecutor: SerialModelExecutor, @unchecked S
   public init(modelContext: ModelContext) {
     self.modelContext = modelContext
     executor = modelContext.context.executor
+    executor.share()
     modelContext.useExecutor()
   }
 

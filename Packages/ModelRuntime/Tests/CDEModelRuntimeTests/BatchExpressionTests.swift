@@ -110,6 +110,41 @@ struct BatchExpressionTests {
     #expect(found.map(\.flag) == [false, true, true, true, true])
   }
 
+  @Test("A computed number that its attribute has no place for is refused, and nothing is written")
+  func overflow() throws {
+    let (stack, context) = try filled()
+    for item in try items(context) { (item.count, item.score) = (Int(Int64.max) - item.count, 1e130) }
+    try context.save()
+    for (key, format) in [
+      ("count", "count + 1"), ("count", "count * count"), ("count", "0 - count - count"), ("count", "score"),
+      ("price", "price + score"), ("price", "price + 1 / score / 1e10"),
+    ] {
+      let error = #expect(throws: ManagedObjectError.self, "\(format)") {
+        try context.execute(update([key: try tree(format)]))
+      }
+      #expect(error?.code == .invalidValue && error?.property == key, "\(format)")
+    }
+    let found = try items(stack.context())
+    #expect(found.map(\.count) == (0..<5).map { Int(Int64.max) - $0 })
+    #expect(found.map(\.price) == (0..<5).map { Decimal($0) })
+    try context.execute(update(["count": try tree("0 - count - 1")]))
+    #expect(try items(stack.context()).map(\.count) == (0..<5).map { Int(Int64.min) + $0 })
+  }
+
+  @Test("A computed decimal is found by the value that objects read")
+  func decimals() throws {
+    let (stack, context) = try filled()
+    try context.execute(update(["price": try tree("price * 0.1 * 3")]))
+    let found = try items(stack.context())
+    #expect(found.map(\.price) == (0..<5).map { Decimal($0 * 3) / 10 })
+    for item in found {
+      let price = try #require(item.price)
+      let request = Item.fetchRequest()
+      request.predicate = NSPredicate(format: "price == %@", price as NSDecimalNumber)
+      #expect(try stack.context().fetch(request).map(\.title) == [item.title])
+    }
+  }
+
   @Test("Increments of many contexts at once add up, without a conflict and without reading")
   func atomic() async throws {
     let stack = try Stack()

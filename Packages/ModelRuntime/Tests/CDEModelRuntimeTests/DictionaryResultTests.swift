@@ -211,7 +211,12 @@ struct DictionaryResultTests {
     #expect(try value("max:(flag)", .undefinedAttributeType) as? Bool == true)
     #expect(try value("max:(day)", .doubleAttributeType) as? Double == 86_400)
     #expect(try value("max:(link)", .stringAttributeType) as? String == "https://example.org/a")
-    #expect(try value("sum:(amount) * 1e300", .integer64AttributeType) as? Int64 == .max)
+    #expect(try value("max:(amount) * 1.1", .integer64AttributeType) as? Int64 == 4)
+    for type in [NSAttributeType.integer16AttributeType, .integer64AttributeType] {
+      let error = #expect(throws: ManagedObjectError.self) { try value("sum:(amount) * 1e300", type) }
+      #expect(error?.code == .invalidValue && error?.property == "v", "\(error!)")
+    }
+    #expect(try value("sum:(amount) * 1e300", .doubleAttributeType) as? Double == 8e300)
     for (format, type) in [
       ("max:(title)", NSAttributeType.integer32AttributeType), ("sum:(count)", .stringAttributeType),
       ("max:(token)", .dateAttributeType), ("SELF", .stringAttributeType), ("spot", .stringAttributeType),

@@ -92,7 +92,7 @@ struct QueryMaker {
     switch kind {
     case .integer: return .integer(Int64(number))
     case .real: return .double(Double(number) / 2)
-    case .decimal: return .decimal(Decimal(number) / 2)
+    case .decimal: return .decimal(Decimal(number) / 10)
     case .text: return .string(pick(["", "a", "A", "b", "äb", "Ab"]))
     case .date: return .date(Date(timeIntervalSinceReferenceDate: Double(number)))
     case .url: return .url(URL(string: "https://\(pick(["a", "b"])).example")!)

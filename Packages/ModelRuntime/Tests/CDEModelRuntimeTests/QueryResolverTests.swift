@@ -260,7 +260,11 @@ struct QueryResolverTests {
       try filter("price / 2 > 1")
         == .comparison(
           .function(
-            .divide, [.function(.multiply, [path("price"), .value(.real(1))]), .value(.integer(2))]),
+            .decimal,
+            [
+              .function(
+                .divide, [.function(.multiply, [path("price"), .value(.real(1))]), .value(.integer(2))])
+            ]),
           .greater,
           .value(.integer(1)), []))
     #expect(

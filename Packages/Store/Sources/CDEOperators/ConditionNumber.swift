@@ -46,6 +46,8 @@ extension ConditionNumber {
     case add, subtract, multiply, divide, modulus, power
     case bitAnd, bitOr, bitXor, shiftLeft, shiftRight, bitNot
     case negate, absolute, floor, ceiling, truncate, squareRoot, exponential, naturalLogarithm, logarithm
+    /// The nearest number of 15 decimal digits, as which a store has a decimal.
+    case decimal
 
     /// The number of operands.
     public var operandCount: Int {
@@ -54,7 +56,7 @@ extension ConditionNumber {
         .shiftRight:
         2
       case .bitNot, .negate, .absolute, .floor, .ceiling, .truncate, .squareRoot, .exponential,
-        .naturalLogarithm, .logarithm:
+        .naturalLogarithm, .logarithm, .decimal:
         1
       }
     }
@@ -146,7 +148,7 @@ extension ConditionNumber {
       switch function {
       case .negate: return apply(.subtract, .whole(0), value)
       case .absolute: return whole < 0 ? apply(.subtract, .whole(0), value) : value
-      case .floor, .ceiling, .truncate: return value
+      case .floor, .ceiling, .truncate, .decimal: return value
       default: break
       }
     }
@@ -162,6 +164,7 @@ extension ConditionNumber {
     case .exponential: return number(Foundation.exp(real))
     case .naturalLogarithm: return real > 0 ? .real(Foundation.log(real)) : nil
     case .logarithm: return real > 0 ? .real(Foundation.log10(real)) : nil
+    case .decimal: return number(Double(String(format: "%.15g", real)) ?? real)
     default: return nil
     }
   }

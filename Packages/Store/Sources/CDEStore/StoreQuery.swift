@@ -102,6 +102,8 @@ public indirect enum StoreExpression: Hashable, Sendable {
     /// Functions of numbers with a fraction. A logarithm of what is not above zero, a root of a negative number and any
     /// other result that is no number give nil. `floor`, `ceiling` and `truncate` of an integer give it unchanged.
     case power, squareRoot, exponential, naturalLogarithm, logarithm, floor, ceiling, truncate, remainder
+    /// The nearest number of 15 decimal digits. A computed decimal compares so as the decimal that it stands for.
+    case decimal
     /// The text with the differences of case and accents folded.
     case canonical
   }

@@ -84,6 +84,9 @@ struct MemoryModel {
       case .length: return .integer(Int64(text(values[0]).unicodeScalars.count))
       case .concatenate: return .text(text(values[0]) + text(values[1]))
       case .floor, .ceiling, .truncate: return values[0]
+      case .decimal:
+        guard case .real(let number) = values[0] else { return values[0] }
+        return real(Double(String(format: "%.14e", number))!)
       case .canonical: return folded(values[0], [.caseInsensitive, .diacriticInsensitive])
       case .power: return real(Foundation.pow(number(values[0]), number(values[1])))
       case .squareRoot: return real(number(values[0]).squareRoot())

@@ -41,6 +41,7 @@ public struct QueryMaker {
 
   public static let mathematics: [StoreExpression.Function] = [
     .power, .squareRoot, .exponential, .naturalLogarithm, .logarithm, .floor, .ceiling, .truncate, .remainder,
+    .decimal,
   ]
 
   // MARK: Expressions

@@ -16,7 +16,16 @@ extension DictionaryRequest {
     for entry in entries {
       let value: Any?
       switch entry.reading {
-      case .value(let type): value = rows[row, entry.column].plain(as: type)
+      case .value(let type):
+        let stored = rows[row, entry.column]
+        value = stored.plain(as: type)
+        if value == nil, [.integer16, .integer32, .integer64].contains(type), stored.exceedsIntegers {
+          throw ManagedObjectError(
+            .invalidValue,
+            "\(entry.name) of a result exceeds 64 bits. Give its NSExpressionDescription the expressionResultType "
+              + "doubleAttributeType or decimalAttributeType, and compute with a number that has a fraction, such as * 1.0.",
+            property: entry.name)
+        }
       case .encoded(let info, let entity):
         value = try Self.decoded(rows[row, entry.column], info, entity) { try external($0, entity) }
       case .composite(let elements):

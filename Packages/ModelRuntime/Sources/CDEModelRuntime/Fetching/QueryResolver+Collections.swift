@@ -108,7 +108,8 @@ extension QueryResolver {
       function = aggregate == .sum ? .sum : .average
       if aggregate == .average { kind = .number(.real) }
     }
-    return QueryValue(expression: .aggregate(function, path), kind: kind, name: construct)
+    let result = QueryValue(expression: .aggregate(function, path), kind: kind, name: construct)
+    return function == .sum ? result.asDecimal : result
   }
 
   /// The number of members that satisfy a condition.
@@ -219,7 +220,7 @@ extension QueryResolver {
         "sums and averages are of numbers alone, but \(value.name) is \(value.kind.noun)")
     }
     return aggregate == .sum
-      ? try grouped(.sum, value.expression, value.kind, construct)
+      ? try grouped(.sum, value.expression, value.kind, construct).asDecimal
       : try grouped(.average, value.expression, .number(.real), construct)
   }
 

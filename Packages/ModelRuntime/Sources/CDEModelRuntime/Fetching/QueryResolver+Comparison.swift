@@ -294,17 +294,11 @@ extension QueryResolver {
     return options.intersection([.caseInsensitive, .diacriticInsensitive])
   }
 
-  /// The two expressions. A fraction that is compared with a decimal column has that column's form.
-  ///
-  /// A store converts decimals to its numbers itself, and not always to the double that Swift finds nearest.
-  /// A constant given as text is converted in the same way and stays equal.
+  /// The two expressions. A fraction that is compared with a decimal has that decimal's form.
   private static func aligned(
     _ left: QueryValue, _ right: QueryValue
   ) -> (StoreExpression, StoreExpression) {
-    (
-      left.isDecimalColumn || !right.isDecimalColumn ? left.expression : left.decimalText,
-      right.isDecimalColumn || !left.isDecimalColumn ? right.expression : right.decimalText
-    )
+    (left.expression(comparedWith: right), right.expression(comparedWith: left))
   }
 }
 
@@ -319,14 +313,20 @@ extension QueryValue {
     return false
   }
 
-  fileprivate var isDecimalColumn: Bool {
-    if case .path = expression { return kind == .number(.decimal) }
-    return false
-  }
-
-  fileprivate var decimalText: StoreExpression {
-    guard case .value(.real(let value)) = expression, value.isFinite, value != value.rounded(.towardZero)
+  fileprivate func expression(comparedWith other: QueryValue) -> StoreExpression {
+    guard case .value(.real(let value)) = expression, value.isFinite, value != value.rounded(.towardZero),
+      other.kind == .number(.decimal)
     else { return expression }
-    return .value(.text("\(value)"))
+    switch other.expression {
+    // A store converts the digits of a column to its numbers itself, and not always to the double that Swift finds nearest.
+    // It converts a text in the same way.
+    case .path: return .value(.text("\(value)"))
+    case .function(.decimal, _):
+      guard case .real(let rounded)?? = try? ConditionNumber.call(.decimal, [.real(value)]) else {
+        return expression
+      }
+      return .value(.real(rounded))
+    default: return expression
+    }
   }
 }

@@ -118,7 +118,10 @@ extension QueryResolver {
       // A whole decimal is an integer in the column, and a division of integers would lose the fraction.
       arguments[0] = .function(.multiply, [arguments[0], .value(.real(1))])
     }
-    return Self.result(store, function, arguments, .number(form))
+    let result = QueryValue(
+      expression: .function(store, arguments), kind: .number(form), name: function.rawValue)
+    // Memory computes decimals with each other exactly, and with floating-point numbers as these.
+    return .value(values.contains { $0.kind == .number(.real) } ? result : result.asDecimal)
   }
 
   /// The kind of a date moved by seconds, or of the seconds between two dates; nil for other operands.
@@ -216,6 +219,16 @@ extension PredicateFunction {
 extension QueryKind.Number {
   fileprivate func joined(_ other: Self) -> Self {
     self == other ? self : self == .decimal || other == .decimal ? .decimal : .real
+  }
+}
+
+extension QueryValue {
+  /// A computed decimal as the number that stores have for it; other values unchanged.
+  var asDecimal: QueryValue {
+    guard kind == .number(.decimal) else { return self }
+    var result = self
+    result.expression = .function(.decimal, [expression])
+    return result
   }
 }
 

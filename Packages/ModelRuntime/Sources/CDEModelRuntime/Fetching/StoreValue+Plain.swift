@@ -28,12 +28,14 @@ extension StoreValue {
     }
   }
 
-  /// The whole part, limited to the range of 64 bits as in SQLite.
+  /// The whole part; nil for none.
   private var whole: Int64? {
     if case .integer(let value) = self { return value }
-    guard let number, !number.isNaN else { return nil }
-    return Int64(exactly: number.rounded(.towardZero)) ?? (number < 0 ? .min : .max)
+    return number.flatMap { Int64(exactly: $0.rounded(.towardZero)) }
   }
+
+  /// Whether an integer of 64 bits has no place for the number.
+  var exceedsIntegers: Bool { whole == nil && number.map { !$0.isNaN } ?? false }
 
   /// A stored fraction has 15 digits that are exact. Objects read a decimal with as many.
   private var decimal: Decimal? {

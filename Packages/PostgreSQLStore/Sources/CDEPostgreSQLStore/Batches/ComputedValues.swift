@@ -1,6 +1,7 @@
 #if PostgreSQL
   @_spi(CDE) internal import CDESQL
   @_spi(CDE) internal import CDEStore
+  internal import Foundation
 
   /// The part of a batch update that computes values from each row. Results are converted as SQLite converts them.
   struct ComputedValues {
@@ -55,13 +56,15 @@
         builder.setNull(value.cell)
       case .integer16: builder.setInteger(value.cell, try Int64(narrow(Int16.self, result, value.attribute)))
       case .integer32: builder.setInteger(value.cell, try Int64(narrow(Int32.self, result, value.attribute)))
-      case .integer64: builder.setInteger(value.cell, whole(result))
+      case .integer64: builder.setInteger(value.cell, try narrow(Int64.self, result, value.attribute))
       case .boolean: builder.setInteger(value.cell, result.double == 0 ? 0 : 1)
       case .double, .float, .date: builder.setReal(value.cell, result.double ?? 0)
       case .decimal:
         switch result {
         case .integer(let number), .reference(_, let number): builder.setString(value.cell, "\(number)")
-        case .real(let number) where number.isFinite: builder.setString(value.cell, "\(number)")
+        case .real(let number) where NumberChange.isDecimal(number):
+          // Objects read 15 digits, and conditions have to find what they read.
+          builder.setString(value.cell, String(format: "%.15g", number))
         case .text(let digits): builder.setString(value.cell, digits)
         default: throw tooBig(value.attribute)
         }
@@ -78,21 +81,20 @@
       }
     }
 
-    /// A number as a whole one: without its fraction, and the nearest that 64 bits hold.
-    private func whole(_ result: StoreValue) -> Int64 {
+    /// A number without its fraction; nil if 64 bits do not hold it.
+    private func whole(_ result: StoreValue) -> Int64? {
       switch result {
       case .integer(let integer), .reference(_, let integer): return integer
       default: break
       }
       guard let number = result.double else { return 0 }
-      if let exact = Int64(exactly: number.rounded(.towardZero)) { return exact }
-      return number < 0 ? .min : .max
+      return Int64(exactly: number.rounded(.towardZero))
     }
 
     private func narrow<Number: FixedWidthInteger>(
       _ type: Number.Type, _ result: StoreValue, _ attribute: StoreAttribute
     ) throws(StoreError) -> Number {
-      guard let number = Number(exactly: whole(result)) else { throw tooBig(attribute) }
+      guard let number = whole(result).flatMap({ Number(exactly: $0) }) else { throw tooBig(attribute) }
       return number
     }
 

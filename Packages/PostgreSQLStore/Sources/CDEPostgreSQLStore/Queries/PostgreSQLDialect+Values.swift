@@ -44,6 +44,8 @@
       case .bitOr: return integers(" | ", arguments)
       case .bitNot: return integers("~ ", arguments)
       case .floor, .ceiling, .truncate: return rounded(function, arguments[0])
+      // The server rounds a floating-point number to 15 digits.
+      case .decimal: return Self.number(arguments[0]).map { Self.cast($0, to: .decimal) }
       case .length:
         guard arguments[0].kind == .text else { return nil }
         return SQLPiece("char_length(\(arguments[0].sql))::bigint", arguments[0].bindings, kind: .integer)

@@ -21,6 +21,11 @@ public import CDEStore
   /// Foundation's decimals have no digits so far behind the point.
   public static let leastDecimal = 1e-110
 
+  /// Whether a decimal has a place for a number of 15 digits, whatever they are.
+  public static func isDecimal(_ number: Double) -> Bool {
+    number == 0 || (abs(number) >= leastDecimal && abs(number) < greatestDecimal)
+  }
+
   /// Whether the new type lacks a place for some value of the old one.
   public var mayNotFit: Bool {
     switch (old, new) {

@@ -36,17 +36,26 @@ struct ComputedColumns {
           entity: entity, properties: [attribute.name])
       }
       let column = quoted(plan.columns[cell])
-      // In SQLite an integer that overflows becomes a floating-point number and would be stored as such.
       let result =
         switch attribute.type {
-        case .integer16, .integer32, .integer64: "CAST(\(compiled.sql) AS INTEGER)"
+        case .integer16, .integer32, .integer64: Self.whole(compiled.sql)
         case .boolean: "(\(compiled.sql)) <> 0"
+        // Objects read 15 digits, and conditions have to find what they read.
+        case .decimal: "\(SQLMathematics.name(of: .decimal))(\(compiled.sql))"
         default: compiled.sql
         }
       settings.append("\(column) = \(result)")
       bindings += compiled.bindings
       columns.append((column, attribute))
     }
+  }
+
+  /// The whole part of a number. What 64 bits do not hold stays a floating-point number, which the check finds.
+  ///
+  /// In SQLite an integer that overflows becomes a floating-point number, and a conversion would clamp it.
+  private static func whole(_ sql: String) -> String {
+    "(SELECT CASE WHEN typeof(v) = 'real' AND (v >= 9223372036854775808.0 OR v < -9223372036854775808.0) THEN v "
+      + "ELSE CAST(v AS INTEGER) END FROM (SELECT \(sql) AS v))"
   }
 
   /// Refuses results that the attributes can't store, inside the transaction that wrote them.
@@ -63,13 +72,17 @@ struct ComputedColumns {
           "\(entity).\(attribute.name) is required, and computes to nothing for some rows. Leave them out, or give "
             + "the expression a value for nil.", entity: entity, properties: [attribute.name])
       }
-      let range: ClosedRange<Int64>? =
+      let isUnfit: String? =
         switch attribute.type {
-        case .integer16: Int64(Int16.min)...Int64(Int16.max)
-        case .integer32: Int64(Int32.min)...Int64(Int32.max)
+        case .integer16: "\(column) NOT BETWEEN \(Int16.min) AND \(Int16.max)"
+        case .integer32: "\(column) NOT BETWEEN \(Int32.min) AND \(Int32.max)"
+        case .integer64: "typeof(\(column)) = 'real'"
+        case .decimal:
+          "\(column) <> 0 AND NOT (abs(\(column)) >= \(NumberChange.leastDecimal) "
+            + "AND abs(\(column)) < \(NumberChange.greatestDecimal))"
         default: nil
         }
-      if let range, try exists("\(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)") {
+      if let isUnfit, try exists(isUnfit) {
         throw StoreError(
           .tooBig,
           "\(entity).\(attribute.name) computes to numbers that its type does not hold. Leave those rows out.",

@@ -5,7 +5,7 @@ public import CDEModelRuntime
 ///
 /// However many tasks use it first at the same time, one database is made. If making it fails, those who
 /// waited get the error, and the next use tries again.
-public nonisolated final class BackgroundDatabase: Database {
+public nonisolated final class BackgroundDatabase: Database, PolicyHolding {
   private enum State {
     case none
     case making(Task<any Database, any Error>)
@@ -37,6 +37,12 @@ public nonisolated final class BackgroundDatabase: Database {
   ///
   /// - Throws: what making the database or the operation throws.
   public func run<Value: Sendable>(_ operation: DatabaseOperation<Value>) async throws -> Value {
+    try await run(operation, by: policy)
+  }
+
+  func run<Value: Sendable>(
+    _ operation: DatabaseOperation<Value>, by policy: DatabasePolicy
+  ) async throws -> Value {
     try await policy.run(operation, on: database())
   }
 

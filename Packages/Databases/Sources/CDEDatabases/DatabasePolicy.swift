@@ -12,7 +12,7 @@ public nonisolated struct DatabasePolicy: Sendable, Hashable {
   /// caller waits for the outcome.
   public var timeout: Duration?
   /// How often an operation that found the store busy, or its objects changed by another writer, is tried
-  /// again.
+  /// again. A store that stayed busy for a second or longer is not asked again: that was the timeout of its description.
   public var retries: Int
   /// The pause before the first retry; each further one is twice as long.
   public var pause: Duration
@@ -32,6 +32,9 @@ public nonisolated struct DatabasePolicy: Sendable, Hashable {
   /// Every failure is the caller's.
   public static let none = DatabasePolicy(retries: 0)
 
+  /// A store that was busy for so long has waited for the other writer by itself.
+  private static let wait = Duration.seconds(1)
+
   func run<Value: Sendable>(
     _ operation: DatabaseOperation<Value>, on database: any Database
   ) async throws -> Value {
@@ -46,9 +49,12 @@ public nonisolated struct DatabasePolicy: Sendable, Hashable {
     var left = operation.isRepeatable ? retries : 0
     var pause = pause
     while true {
+      let start = ContinuousClock.now
       do {
         return try await database.run(operation)
-      } catch  where left > 0 && (isBusy(error) || isConflict(error)) {
+      } catch
+        where left > 0 && (isConflict(error) || (isBusy(error) && start.duration(to: .now) < Self.wait))
+      {
         left -= 1
         try await ContinuousClock().sleep(for: pause)
         pause *= 2
@@ -58,7 +64,7 @@ public nonisolated struct DatabasePolicy: Sendable, Hashable {
 }
 
 nonisolated extension Database {
-  /// The same database with time limits and retries of its own.
+  /// The same database with time limits and retries of its own, in place of those that it has.
   ///
   /// ```swift
   /// let impatient = database.with(DatabasePolicy(timeout: .seconds(2)))
@@ -66,11 +72,24 @@ nonisolated extension Database {
   public func with(_ policy: DatabasePolicy) -> some Database { PolicyDatabase(base: self, policy: policy) }
 }
 
-private nonisolated struct PolicyDatabase<Base: Database>: Database {
+/// A database that has a policy, and can run an operation by another one instead.
+nonisolated protocol PolicyHolding: Database {
+  func run<Value: Sendable>(_ operation: DatabaseOperation<Value>, by policy: DatabasePolicy) async throws
+    -> Value
+}
+
+private nonisolated struct PolicyDatabase<Base: Database>: PolicyHolding {
   let base: Base
   let policy: DatabasePolicy
 
   func run<Value: Sendable>(_ operation: DatabaseOperation<Value>) async throws -> Value {
-    try await policy.run(operation, on: base)
+    try await run(operation, by: policy)
+  }
+
+  func run<Value: Sendable>(
+    _ operation: DatabaseOperation<Value>, by policy: DatabasePolicy
+  ) async throws -> Value {
+    guard let base = base as? any PolicyHolding else { return try await policy.run(operation, on: base) }
+    return try await base.run(operation, by: policy)
   }
 }

@@ -69,6 +69,17 @@ public nonisolated struct SharedDatabase: Database {
   }
 }
 
+nonisolated extension SharedDatabase: PolicyHolding {
+  func run<Value: Sendable>(
+    _ operation: DatabaseOperation<Value>, by policy: DatabasePolicy
+  ) async throws -> Value {
+    guard let database = database as? any PolicyHolding else {
+      return try await policy.run(operation, on: database)
+    }
+    return try await database.run(operation, by: policy)
+  }
+}
+
 nonisolated extension NSPersistentContainer {
   /// Loads the stores that are described, unless some are loaded already.
   fileprivate func loadStoresOnce() async throws {

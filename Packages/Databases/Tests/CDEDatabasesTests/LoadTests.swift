@@ -65,6 +65,31 @@ struct LoadTests {
     #expect(stored.count == expected.values.reduce(0) { $0 + $1.count })
   }
 
+  @Test("The policy of a call replaces that of the database", arguments: [nil, 0, 2])
+  func policies(retries: Int?) async throws {
+    let container = try Library.container(inMemory: true)
+    let tries = Atomic(0)
+    struct Busy: Database {
+      let base: any Database
+      let begin: @Sendable () -> Void
+
+      func run<Value: Sendable>(_ operation: DatabaseOperation<Value>) async throws -> Value {
+        begin()
+        throw ManagedObjectError(.store, "injected", cause: StoreError(.busy, "injected"))
+      }
+    }
+    let busy = Busy(base: ModelActorDatabase(modelContainer: container)) { tries.add(1, ordering: .relaxed) }
+    let quick = DatabasePolicy(retries: 5, pause: .microseconds(1))
+    let background = BackgroundDatabase(policy: quick) { busy }
+    let shared = SharedDatabase(modelContainer: container, database: background)
+    for database in [background, shared, shared.with(quick)] as [any Database] {
+      let called: any Database =
+        retries.map { database.with(DatabasePolicy(retries: $0, pause: .microseconds(1))) } ?? database
+      await #expect(throws: ManagedObjectError.self) { _ = try await called.fetch(Item.self) }
+      #expect(tries.exchange(0, ordering: .relaxed) == (retries ?? 5) + 1)
+    }
+  }
+
   static func key<Model>(_ handle: ModelHandle<Model>) -> Int {
     Int(handle.uriRepresentation.lastPathComponent.dropFirst()) ?? 0
   }

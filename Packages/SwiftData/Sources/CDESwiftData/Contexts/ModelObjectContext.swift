@@ -1,4 +1,5 @@
 @_spi(CDE) internal import CDEModelRuntime
+internal import CDEStore
 internal import Foundation
 
 /// The runtime's context of a model context.
@@ -31,13 +32,11 @@ final class ModelObserver: ContextObserver {
   func contextWillTrack(_ object: NSManagedObject) {}
 
   func contextDidSave(_ changes: [ObjectChange], commit: CommittedTransaction) {
-    // The setters have woken the readers of changed properties already. Delete rules call no setter: they change the relationships of
-    // models that stay.
-    guard changes.contains(where: { $0.kind == .deleted }) else { return }
-    for change in changes where change.kind != .inserted {
-      change.object.wakeReaders(of: change.kind == .deleted ? nil : change.properties)
-    }
+    // The setters and the deletions have woken the readers of changed properties already.
+    for change in changes where change.kind == .deleted { change.object.wakeReaders(of: nil) }
   }
+
+  func contextDidUnlink(_ object: NSManagedObject, _ slots: PropertySet?) { object.wakeReaders(of: slots) }
 
   func contextDidMerge(_ changes: [ObjectChange], _ source: MergeSource) {
     for change in changes { change.object.wakeReaders(of: change.properties) }

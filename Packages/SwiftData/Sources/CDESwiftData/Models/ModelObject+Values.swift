@@ -16,14 +16,16 @@ extension _ModelObject {
   }
 
   /// What is read of a property whose stored value is none of its type: the default, or the simplest value of the type.
+  ///
+  /// The object can't be saved afterwards: code that appends to what it has read would replace the stored value.
   final func undecodable<Value>(
     _ name: String, _ shape: ValueShape?, _ stored: Any?, _ type: Value.Type, _ error: (any Error)?
   ) -> Value {
     if let optional = type as? any OptionalValue.Type, let none = optional.missing as? Value {
-      if stored != nil { report(name, type, error) }
+      if stored != nil { report(name, type, error, isStored: true) }
       return none
     }
-    if stored != nil || isInserted == false { report(name, type, error) }
+    if stored != nil || isInserted == false { report(name, type, error, isStored: stored != nil) }
     let metadata = info.metadata.first { $0.name == name }
     if let value = metadata?.defaultValue as? Value { return value }
     if let decodable = type as? any Decodable.Type,
@@ -36,11 +38,14 @@ extension _ModelObject {
         + "declare it optional.")
   }
 
-  private func report(_ name: String, _ type: Any.Type, _ error: (any Error)?) {
+  private func report(_ name: String, _ type: Any.Type, _ error: (any Error)?, isStored: Bool) {
     let reason = error.map { ": \($0)" } ?? "."
-    Diagnostics.report(
+    let message =
       "\(entity.name ?? "").\(name) of \(objectID.uriRepresentation().absoluteString) holds no value of \(type)\(reason)"
-    )
+    Diagnostics.report(message)
+    if isStored, managedObjectContext != nil {
+      noteUndecoded(name, error ?? SwiftDataError(.valueCoding, message))
+    }
   }
 
   /// Gives an object that stands for a missing one a value for each attribute that must have one.

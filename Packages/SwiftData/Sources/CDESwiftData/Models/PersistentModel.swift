@@ -67,8 +67,12 @@ extension PersistentModel {
   /// Whether the model has unsaved changes.
   public var hasChanges: Bool { _$object.managedObjectContext != nil && _$object.hasChanges }
 
-  /// Whether the next save deletes the model.
-  public var isDeleted: Bool { _$object.isDeleted }
+  /// Whether the next save deletes the model, or its row is gone. Reads the row of a model that has not been read yet.
+  public var isDeleted: Bool {
+    let object = _$object
+    if object.isFault, object.managedObjectContext != nil { object.willAccessValue(forKey: nil) }
+    return object.isDeleted
+  }
 
   /// The key of a property in predicates.
   public static func predicateKey(for keyPath: AnyKeyPath) -> String? {

@@ -135,7 +135,9 @@ struct IdentityBehaviour {
     try context.save()
     let other = ModelContext(context.container)
     let ghost = other.model(for: id) as? Novel
-    #expect(ghost?.title == "")
+    #expect(ghost?.isDeleted == true && ghost?.title == "")
+    let present = other.model(for: writer.persistentModelID)
+    #expect(!present.isDeleted)
     #expect(
       try other.fetchCount(FetchDescriptor<Novel>(predicate: #Predicate { $0.persistentModelID == id })) == 0)
   }

@@ -32,6 +32,21 @@ struct UndoBehaviour {
     #expect(try context.count(Novel.self) == 3)
   }
 
+  @Test("A new model that was rolled back can be related again, from either side", arguments: [true, false])
+  func relatedAgain(fromOwner: Bool) throws {
+    let (context, writer) = try Shelf.filled()
+    let novel = Novel("Four")
+    writer.novels.append(novel)
+    context.rollback()
+    #expect(!novel.isDeleted && novel.writer == nil && !context.hasChanges)
+    if fromOwner { writer.novels.append(novel) } else { novel.writer = writer }
+    #expect(novel.modelContext === context && writer.novels.contains(novel))
+    try context.save()
+    let other = ModelContext(context.container)
+    let stored = try other.fetch(FetchDescriptor<Novel>(predicate: #Predicate { $0.title == "Four" }))
+    #expect(stored.map { $0.writer?.name } == ["Ann"])
+  }
+
   @Test("A rollback brings deleted models back", .tags(.documented))
   func deleted() throws {
     let (context, writer) = try Shelf.filled()

@@ -51,9 +51,47 @@ struct ArrayChangeTests {
       track { _ = list.items.count }, track { _ = list.name }, track { _ = other.items.count }
     )
     context.delete(list.items[1])
-    try context.save()
     #expect(items.wakes == 1 && list.items.count == 2)
+    let again = track { _ = list.items.count }
+    try context.save()
+    #expect(again.wakes == 0 && list.items.count == 2)
     #expect(name.wakes == 0 && others.wakes == 0)
+  }
+
+  @Test("A deletion wakes readers of models that are not saved, or were moved since the save")
+  func unsavedDeletion() throws {
+    let (context, list) = try makeList(2)
+    func track(_ read: () -> Void) -> WakeCount {
+      let count = WakeCount()
+      withObservationTracking(read) { count.value.add(1, ordering: .sequentiallyConsistent) }
+      return count
+    }
+    let new = TaskItem(title: "new")
+    list.items.append(new)
+    let first = track { _ = list.items.count }
+    context.delete(new)
+    #expect(first.wakes == 1 && list.items.count == 2)
+
+    let other = TaskList(name: "Other")
+    context.insert(other)
+    let moved = list.items[0]
+    moved.list = other
+    let second = track { _ = other.items.count }
+    context.delete(moved)
+    #expect(second.wakes == 1 && other.items.isEmpty)
+
+    let tag = TaskTag("red")
+    list.items[0].tags = [tag]
+    let third = track { _ = list.items[0].tags.count }
+    context.delete(tag)
+    #expect(third.wakes == 1 && list.items[0].tags.isEmpty)
+
+    // A cascade from a list that was never saved.
+    let item = TaskItem(title: "theirs", list: other)
+    context.insert(item)
+    let fourth = track { _ = item.list }
+    context.delete(other)
+    #expect(fourth.wakes == 1 && item.list == nil)
   }
 
   @Test(

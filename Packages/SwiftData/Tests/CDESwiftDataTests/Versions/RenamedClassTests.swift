@@ -37,6 +37,39 @@ struct RenamedClassTests {
   }
 }
 
+extension RenamedClassTests {
+  @Test("Identifiers are equal before and after a migration to a schema that numbers its classes otherwise")
+  func identifiers() throws {
+    let url = try oldStore()
+    var kept: [PersistentIdentifier: String] = [:]
+    do {
+      let context = try Garden.open(ShopV1.self, url)
+      for label in try context.fetch(FetchDescriptor<ShopLabel>()) {
+        kept[label.persistentModelID] = label.text
+      }
+    }
+    // Its name comes before those of the others.
+    let context = ModelContext(
+      try ModelContainer(
+        for: Schema([ShopV1.Item.self, ShopLabel.self, ShopAddress.self]),
+        configurations: ModelConfiguration(url: url)))
+    context.insert(ShopAddress())
+    try context.save()
+    let labels = try context.fetch(FetchDescriptor<ShopLabel>())
+    #expect(labels.map { kept[$0.persistentModelID] } == ["new"])
+    let id = try #require(kept.keys.first)
+    #expect(labels[0].persistentModelID == id && context.model(for: id) as? ShopLabel === labels[0])
+    let address = try #require(try context.fetch(FetchDescriptor<ShopAddress>()).first)
+    #expect(address.persistentModelID != id)
+  }
+}
+
+@Model
+final class ShopAddress {
+  var city = ""
+  init() {}
+}
+
 @Model
 final class ShopLabel {
   var text: String

@@ -168,6 +168,23 @@ struct ChildContextTests {
     #expect(try family.stored() == ["again"])
   }
 
+  @MainActor
+  @Test("The ID in a child on the main actor is permanent when its parent there has saved")
+  func mainIDs() throws {
+    let stack = try Stack()
+    let parent = stack.container.viewContext
+    let child = NSManagedObjectContext(.mainQueue)
+    child.parent = parent
+    let grandchild = NSManagedObjectContext(.mainQueue)
+    grandchild.parent = child
+    let items = [child, grandchild].map { Item(context: $0) }
+    for context in [grandchild, child, parent] { try context.save() }
+    for item in items {
+      #expect(!item.objectID.isTemporaryID)
+      #expect(try parent.existingObject(with: item.objectID).objectID == item.objectID)
+    }
+  }
+
   @Test("obtainPermanentIDs works in a child, before and after its save")
   func obtaining() throws {
     let family = try Family()

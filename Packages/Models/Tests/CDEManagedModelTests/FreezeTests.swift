@@ -153,6 +153,7 @@ struct FreezeTests {
     }
     check(.invalidName, nil) { $0.book.name = nil }
     check(.invalidName, "a b") { $0.book.name = "a b" }
+    check(.invalidName, "a/b") { $0.book.name = "a/b" }
     check(.invalidName, "Book", "2nd") { $0.title.name = "2nd" }
     check(.duplicateName, "Person") { $0.book.name = "Person" }
     check(.duplicateName, "Novel", "title") {

@@ -42,6 +42,9 @@ final class EntityBinding: @unchecked Sendable {
   let index: EntityIndex
   let isAbstract: Bool
   @usableFromInline let root: RootIndex
+  /// The name of the root entity, which rows have in common with other versions of the model.
+  let rootName: String
+  let rootNameHash: Int
   @usableFromInline @exclusivity(unchecked) var places: UnsafePointer<Place>
   private(set) var placeCount = 0
   /// Ordinals by name, for a class whose accessors name properties.
@@ -75,6 +78,8 @@ final class EntityBinding: @unchecked Sendable {
     index = layout.entity
     isAbstract = model.schema.entities[layout.entity].source.isAbstract
     root = layout.root
+    rootName = model.schema.entities[layout.root.entity].source.name
+    rootNameHash = rootName.hashValue
     self.defaults = defaults
     // The place of a property that the entity lacks.
     let places = UnsafeMutablePointer<Place>.allocate(capacity: 1)

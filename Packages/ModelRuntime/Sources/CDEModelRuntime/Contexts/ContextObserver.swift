@@ -17,6 +17,16 @@ public import CDEStore
   func contextDidRefresh(_ objects: [NSManagedObject])
 
   func contextDidReset()
+
+  /// A deletion that is not saved yet changed relationships of an object that is read under observation tracking.
+  ///
+  /// - Parameter slots: the relationships; nil for all properties of a new object that was deleted itself.
+  func contextDidUnlink(_ object: NSManagedObject, _ slots: PropertySet?)
+}
+
+extension ContextObserver {
+  /// Does nothing: most observers follow what is saved.
+  @_spi(CDE) public func contextDidUnlink(_ object: NSManagedObject, _ slots: PropertySet?) {}
 }
 
 /// What happened to one registered object.

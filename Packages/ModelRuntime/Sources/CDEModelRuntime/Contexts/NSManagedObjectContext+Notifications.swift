@@ -29,9 +29,11 @@ extension NSManagedObjectContext {
   /// Posted after a save, after ``didSaveObjectsNotification``, with three sets of IDs, which may be empty. Contexts post it from the
   /// first use of this name on: an observer that writes the name as a literal gets nothing.
   public static var didSaveObjectIDsNotification: Notification.Name { PostedNames.didSaveObjectIDs.used() }
-  /// Posted once for each merge, with sets of IDs.
-  public static let didMergeChangesObjectIDsNotification = Notification.Name(
-    "NSManagedObjectContextDidMergeChangesObjectIDsNotification")
+  /// Posted once for each merge, with sets of IDs. Contexts post it from the first use of this name on, as
+  /// ``didSaveObjectIDsNotification``.
+  public static var didMergeChangesObjectIDsNotification: Notification.Name {
+    PostedNames.didMergeObjectIDs.used()
+  }
 }
 
 // Keys of userInfo, with Core Data's values. The first group holds Set<NSManagedObject>.

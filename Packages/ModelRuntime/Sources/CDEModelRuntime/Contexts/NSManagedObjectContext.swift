@@ -93,8 +93,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// The stores that `assign(_:to:)` chose for new objects, by their temporary keys.
   var assignments: [Int64: StoreHandle] = [:]
   var retainsObjects = false
-  /// Deleted objects whose delete rules the next save applies.
-  var deferredDeletions: [NSManagedObject] = []
+  var deletions = Deletions()
   @exclusivity(unchecked) var temporaryKeys: Range<Int64> = 0..<0
   @exclusivity(unchecked) var recent = RecentFaults()
   @exclusivity(unchecked) var profile = ContextProfile()

@@ -40,10 +40,11 @@ internal import Synchronization
   private static let turn = Lock(())
 }
 
-/// The notifications that every save posts.
+/// The notifications that every save and every merge posts.
 enum PostedNames {
   static let objectsDidChange = PostedName("NSObjectsChangedInManagingContextNotification")
   static let willSave = PostedName("NSManagingContextWillSaveChangesNotification")
   static let didSave = PostedName("NSManagingContextDidSaveChangesNotification")
   static let didSaveObjectIDs = PostedName("NSManagedObjectContextDidSaveObjectIDsNotification")
+  static let didMergeObjectIDs = PostedName("NSManagedObjectContextDidMergeChangesObjectIDsNotification")
 }

@@ -31,6 +31,11 @@ extension NSManagedObject {
     enterUpdated()
   }
 
+  /// Records that a layer above can't decode the stored value of a property, so that no value derived from its answer is saved.
+  @_spi(CDE) public final func noteUndecoded(_ property: String, _ cause: any Error) {
+    noteUnread(property, cause)
+  }
+
   /// The first step of a setter if the object is not ready for it. Reads the row, and clears a refused value.
   @inline(never)
   final func prepareToSet(_ slot: SlotIndex) {

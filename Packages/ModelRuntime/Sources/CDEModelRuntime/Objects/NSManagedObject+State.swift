@@ -9,6 +9,8 @@
 ///                savedToParent ───────────┘                  saved ─────────────┘
 /// ```
 ///
+/// A rollback makes an inserted object free again.
+///
 /// A fault is a saved object whose row was not read. This is a state of its values, not of the object.
 enum ObjectState: Sendable {
   /// In no context.
@@ -129,6 +131,13 @@ extension NSManagedObject {
     case .notFound: _flags.remove(.fault)
     }
     _flags.insert(.gone)
+  }
+
+  /// gone -> free: a rollback has dropped the insertion. The object has its values, and may be inserted again.
+  final func becomeFree() {
+    guard isGone, _home == nil else { return }
+    _flags.remove(.gone)
+    _key = 0
   }
 
   /// gone -> gone: whether `isDeleted` tells of the deletion that a save has written, as it does in `didSave()`.

@@ -120,17 +120,20 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     guard let object, let other = ofOwnClass(object) else { return false }
     if self === other { return true }
     // Key 0 belongs to objects without a context. Such an ID equals only itself.
-    guard ownKey == other.ownKey, key != 0, binding.root == other.binding.root else { return false }
-    if isTemporaryID { return binding.model === other.binding.model }
-    return binding.model === other.binding.model
-      ? store?.identifier == other.store?.identifier
-      : store?.identifier == other.store?.identifier && binding.name == other.binding.name
+    guard ownKey == other.ownKey, key != 0 else { return false }
+    if binding.model === other.binding.model {
+      return binding.root == other.binding.root
+        && (isTemporaryID || store?.identifier == other.store?.identifier)
+    }
+    // Another version of the model may number its entities otherwise.
+    return !isTemporaryID && store?.identifier == other.store?.identifier
+      && binding.rootName == other.binding.rootName
   }
 
   public override var hash: Int {
     var hasher = Hasher()
     hasher.combine(ownKey)
-    hasher.combine(binding.root)
+    hasher.combine(binding.rootNameHash)
     return hasher.finalize()
   }
 

@@ -19,7 +19,7 @@ struct ModelValidator {
           .invalidName,
           name.isEmpty
             ? "An entity has no name. Set its name before the model is used."
-            : "“\(name)” is no name for an entity: it has white space, quotes or control characters.",
+            : "“\(name)” is no name for an entity: it has white space, quotes, slashes or control characters.",
           entity: entity.name)
       }
       guard names.insert(name).inserted else {
@@ -211,7 +211,7 @@ struct ModelValidator {
     !name.isEmpty
       && name.unicodeScalars.allSatisfy { scalar in
         !scalar.properties.isWhitespace && scalar.properties.generalCategory != .control
-          && scalar != "\"" && scalar != "'" && scalar != "`"
+          && !["\"", "'", "`", "/"].contains(scalar)
       }
   }
 }

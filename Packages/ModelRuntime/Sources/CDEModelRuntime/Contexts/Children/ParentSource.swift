@@ -23,7 +23,12 @@ final class ParentSource: RowSource {
     self.parent = parent
     self.child = UncountedContext(context: child)
     member = ChildContexts.Member(child.inbox) { [executor = child.executor, weak child] in
-      executor.enqueue { [weak child] in child?.takeNewKeys() }
+      // A child on the executor of its parent has the keys when the parent's save returns.
+      if executor.isCurrent {
+        child?.takeNewKeys()
+      } else {
+        executor.enqueue { [weak child] in child?.takeNewKeys() }
+      }
     }
     parent.children.add(member)
   }

@@ -148,7 +148,8 @@ extension NSManagedObjectContext {
     var changes: [ObjectChange] = []
     var forgotten: [NSManagedObject] = []
     var writtenAgain: [NSManagedObject] = []
-    var ids = MergedIDs(expecting: commit.changes)
+    let namesIDs = PostedNames.didMergeObjectIDs.isUsed || !trackers.isEmpty
+    var ids = namesIDs ? MergedIDs(expecting: commit.changes) : MergedIDs()
     var arrived: [CommittedTransaction.Change] = []
     var missed: [CommittedTransaction.Change] = []
     let namesArrivals = PostedNames.objectsDidChange.isUsed
@@ -156,10 +157,12 @@ extension NSManagedObjectContext {
     for change in commit.changes {
       let binding = registry.model.entities[change.entity]
       let object = registry.object(root: binding.root, key: change.key)
-      ids.add(
-        change.kind,
-        object?.objectID
-          ?? NSManagedObjectID(binding: binding, key: change.key, store: commit.store(of: change.key)))
+      if namesIDs {
+        ids.add(
+          change.kind,
+          object?.objectID
+            ?? NSManagedObjectID(binding: binding, key: change.key, store: commit.store(of: change.key)))
+      }
       guard let object else {
         if change.kind == .deleted { continue }
         if namesArrivals, change.kind == .inserted {
@@ -291,8 +294,7 @@ extension NSManagedObjectContext {
     tellRemainingNews()
     pending.isMerge = false
     tellChildrenOfEnded()
-    NotificationCenter.default.post(
-      name: Self.didMergeChangesObjectIDsNotification, object: self, userInfo: ids.userInfo(source))
+    if PostedNames.didMergeObjectIDs.isUsed { PostedNames.didMergeObjectIDs.post(self, ids.userInfo(source)) }
     observer?.contextDidMerge(changes, source)
   }
 

@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
   /// The rows may be newer than the transaction. Later transactions then find them known, and announce their own changes.
   func withRows(_ commit: CommittedTransaction) -> CommittedTransaction {
     var commit = commit
-    var keys: [RootIndex: Set<Int64>] = [:]
+    var wanted = WantedRows()
     let namesArrivals = PostedNames.objectsDidChange.isUsed
     for change in commit.changes {
       let root = root(of: change.entity)
@@ -17,19 +17,12 @@ extension NSManagedObjectContext {
         } else {
           change.kind != .deleted && (isTracked(change.entity) || (namesArrivals && change.kind == .inserted))
         }
-      if isNeeded { keys[root, default: []].insert(change.key) }
+      if isNeeded { wanted.add(change.key, of: root) }
     }
-    var rows = [RowKey: RowReference](minimumCapacity: keys.values.reduce(0) { $0 + $1.count })
-    for (root, keys) in keys {
+    wanted.read { root, keys in
       let entity = registry.model.entities[root.entity]
-      guard let source = rowSource, source.handle(for: entity) != nil else { continue }
-      do {
-        for batch in try source.rows(of: entity, keys: keys.sorted()).batches {
-          for row in 0..<batch.count {
-            rows[RowKey(root: root, key: batch.key(row))] = RowReference(batch: batch, row: row)
-          }
-        }
-      } catch {
+      guard let source = rowSource, source.handle(for: entity) != nil else { return [] }
+      do { return try source.rows(of: entity, keys: keys).batches } catch {
         Diagnostics.report(
           "Changes of \(entity.name) by another writer could not be read: \(error). The objects are read again when they "
             + "are used.")
@@ -37,11 +30,12 @@ extension NSManagedObjectContext {
           guard let object = registry.object(root: root, key: key), !object.hasChanges else { continue }
           object.turnIntoFault()
         }
+        return []
       }
     }
-    commit.changes = commit.changes.compactMap { change in
+    commit.changes = commit.changes.map { change in
       var change = change
-      let row = rows[RowKey(root: root(of: change.entity), key: change.key)]
+      let row = wanted.row(change.key, of: root(of: change.entity))
       if change.kind == .deleted {
         guard row != nil else { return change }
         // The row was written again under its key, without the pairs that the deletion removed.
@@ -117,6 +111,60 @@ extension NSManagedObjectContext {
     return object.withBinding(\.savedSlots.toMany).filtered { slot in
       if case .toMany = overlay.values[slot] { true } else { false }
     }
+  }
+}
+
+/// Rows that a merge reads.
+private struct WantedRows {
+  private struct Group {
+    let root: RootIndex
+    var keys: [Int64]
+    /// The row of each key; nil if there is none.
+    var rows: [RowReference?] = []
+
+    /// Where a key is among the sorted keys.
+    func place(of key: Int64) -> Int? {
+      var (low, high) = (0, keys.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if keys[middle] < key { low = middle + 1 } else { high = middle }
+      }
+      return low < keys.count && keys[low] == key ? low : nil
+    }
+  }
+
+  private var groups: [Group] = []
+
+  private func index(of root: RootIndex) -> Int? { groups.firstIndex { $0.root == root } }
+
+  mutating func add(_ key: Int64, of root: RootIndex) {
+    if let index = index(of: root) {
+      groups[index].keys.append(key)
+    } else {
+      groups.append(Group(root: root, keys: [key]))
+    }
+  }
+
+  /// - Parameter read: returns rows by sorted keys.
+  mutating func read(_ read: (RootIndex, [Int64]) -> [RowBatch]) {
+    for index in groups.indices {
+      var keys = groups[index].keys
+      keys.sort()
+      if zip(keys, keys.dropFirst()).contains(where: ==) { keys = Set(keys).sorted() }
+      groups[index].keys = keys
+      groups[index].rows = Array(repeating: nil, count: keys.count)
+      for batch in read(groups[index].root, keys) {
+        for row in 0..<batch.count {
+          guard let place = groups[index].place(of: batch.key(row)) else { continue }
+          groups[index].rows[place] = RowReference(batch: batch, row: row)
+        }
+      }
+    }
+  }
+
+  func row(_ key: Int64, of root: RootIndex) -> RowReference? {
+    guard let index = index(of: root), let place = groups[index].place(of: key) else { return nil }
+    return groups[index].rows[place]
   }
 }
 

@@ -3,6 +3,14 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObjectContext {
+  /// What is left to do for deletions.
+  struct Deletions {
+    /// Deleted objects whose delete rules the next save applies.
+    var deferred: [NSManagedObject] = []
+    /// Objects that deletions left, of which the observer is told when the deletion is complete.
+    var unlinked: [(object: NSManagedObject, slots: PropertySet?)] = []
+  }
+
   final func markDeleted(_ object: NSManagedObject) {
     preconditionIsolated(object._binding.name)
     guard object._registry === registry, registry != nil else {
@@ -36,13 +44,29 @@ extension NSManagedObjectContext {
       next.markDeleted()
       if next.isInserted { unsaved.append(next) } else { noteChange(next) }
       if isDeferred, !next.isInserted {
-        deferredDeletions.append(next)
+        deletions.deferred.append(next)
       } else {
         applyDeleteRules(of: next, &cascade)
       }
     }
-    if !unsaved.isEmpty { forgetUnsaved(unsaved) }
+    if !unsaved.isEmpty {
+      forgetUnsaved(unsaved)
+      for object in unsaved { noteUnlinked(object, nil) }
+    }
     if registry.hasKeyObservers { registry.tellKeyChanges() }
+    tellUnlinked()
+  }
+
+  private func noteUnlinked(_ object: NSManagedObject, _ slot: SlotIndex?) {
+    guard observer != nil, object.isTracked else { return }
+    deletions.unlinked.append((object, slot.map { PropertySet([$0]) }))
+  }
+
+  func tellUnlinked() {
+    if deletions.unlinked.isEmpty { return }
+    let told = deletions.unlinked
+    deletions.unlinked = []
+    for (object, slots) in told { observer?.contextDidUnlink(object, slots) }
   }
 
   /// Lets the next save keep an object that it would delete. What delete rules did to related objects stays.
@@ -61,12 +85,13 @@ extension NSManagedObjectContext {
 
   /// Applies the delete rules of objects that were deleted since the last save.
   func applyDeferredDeletions() {
-    let objects = deferredDeletions
-    deferredDeletions = []
+    let objects = deletions.deferred
+    deletions.deferred = []
     failedReads.areRepeated = true
     for object in objects where object._registry === registry && object.isMarkedDeleted {
       spreadDeletion(of: object)
     }
+    tellUnlinked()
   }
 
   /// Applies delete rules that could not be applied when their objects were deleted.
@@ -200,6 +225,7 @@ extension NSManagedObjectContext {
     } else {
       destination.leave(theirs, object)
     }
+    noteUnlinked(destination, theirs)
   }
 
   /// Whether the other object of a one-to-one relationship has an unsaved reference to a third object. A
@@ -217,5 +243,6 @@ extension NSManagedObjectContext {
     let theirs = member._binding.layout.slot(
       named: registry.model.entities[info.destination].properties[inverse].name)!
     if info.inverseIsToMany { member.writeRemove(theirs, owner) } else { member.writeToOne(theirs, nil) }
+    noteUnlinked(member, theirs)
   }
 }

@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
       failedReads.areRepeated = false
     }
     failedReads.last = nil
-    if !deferredDeletions.isEmpty { applyDeferredDeletions() }
+    if !deletions.deferred.isEmpty { applyDeferredDeletions() }
     if !failedReads.unfinishedDeletions.isEmpty { try finishDeletions() }
     // Hooks and observers may change further objects. These changes must also be announced before willSave.
     var announced = try runHooks()
@@ -203,6 +203,7 @@ extension NSManagedObjectContext {
     if !trackers.isEmpty { tellTrackersOfSave(committed, objects.updated) }
     // Observation reports changes that are in the store.
     if let observer, parentSource == nil {
+      tellUnlinked()
       observer.contextDidSave(changes(of: committed, objects) + taken, commit: committed)
     }
   }
@@ -270,19 +271,20 @@ extension NSManagedObjectContext {
     forgetChanges()
     dropUndoActions()
     failedReads.unfinishedDeletions = []
-    deferredDeletions = []
+    deletions.deferred = []
     for object in pending.objects {
       object.leavePending()
       object.leaveEvent()
     }
     pending.objects = []
     detected = []
-    var restored: [NSManagedObject] = []
+    var (restored, discarded): ([NSManagedObject], [NSManagedObject]) = ([], [])
     var revivesDeleted = false
     for object in objects {
       if object.isInserted {
         if object.isAnnounced { pending.forgotten.append(object) }
         discardInserted(object)
+        discarded.append(object)
       } else if object.hasChanges {
         if object.isMarkedDeleted { revivesDeleted = true }
         object.dropMarks()
@@ -304,6 +306,7 @@ extension NSManagedObjectContext {
     }
     processPendingChanges()
     if !restored.isEmpty { observer?.contextDidRefresh(restored) }
+    for object in discarded { object.becomeFree() }
   }
 
   /// Unloads the members of the owners in the row of an object whose unsaved references are about to be dropped.
@@ -326,7 +329,7 @@ extension NSManagedObjectContext {
     forgetChanges()
     dropUndoActions()
     failedReads.unfinishedDeletions = []
-    deferredDeletions = []
+    deletions.deferred = []
     for object in pending.objects {
       object.leavePending()
       object.leaveEvent()

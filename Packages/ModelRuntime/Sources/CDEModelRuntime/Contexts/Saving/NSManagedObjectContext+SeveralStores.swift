@@ -37,14 +37,22 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// - Throws: ``ManagedObjectError`` with code `.relationshipBetweenStores` for each relationship that this save sets between
-  ///   objects of two stores.
+  /// A relationship of one object to another.
+  private struct Reference: Hashable {
+    let slot: SlotIndex
+    let object, other: ObjectIdentifier
+  }
+
+  /// - Throws: ``ManagedObjectError`` with code `.relationshipBetweenStores` for each pair of objects of two stores that this save
+  ///   relates; both sides of a relationship count once.
   private func requireOneStore(_ objects: CollectedSave) throws {
     var failures: [ManagedObjectError] = []
+    var reported: Set<Reference> = []
     objects.visitChanged({ $0.relationships }) { object, slots in
       let home = homeStore(of: object)
       for slot in slots {
         let others: [NSManagedObject]
+        let info = object._binding.properties[slot]
         switch object._overlay?.values[slot] {
         case .toOne(let other): others = [other]
         case .toMany(let members): others = members.added.objects
@@ -52,9 +60,15 @@ extension NSManagedObjectContext {
         }
         for other in others where other.hasRowAfterSave && !other.isMarkedDeleted {
           let theirs = homeStore(of: other)
-          if let home, let theirs, home !== theirs {
-            failures.append(crossing(object, object._binding.properties[slot].name, home, other, theirs))
+          guard let home, let theirs, home !== theirs else { continue }
+          let (one, two) = (ObjectIdentifier(object), ObjectIdentifier(other))
+          if let inverse = info.inverseSlot,
+            reported.contains(Reference(slot: inverse, object: two, other: one))
+          {
+            continue
           }
+          reported.insert(Reference(slot: slot, object: one, other: two))
+          failures.append(crossing(object, info.name, home, other, theirs))
         }
       }
     }

@@ -1,4 +1,6 @@
+@_spi(CDE) internal import CDEExecutors
 public import CDEStore
+internal import Foundation
 
 /// The values of an object outside its row: unsaved values, and values kept after a costly read.
 ///
@@ -14,7 +16,19 @@ final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
     return made
   }
 
-  deinit { values.deinitialize(count: count) }
+  deinit {
+    if holdsObjects { ReleaseChain.release(values, count) } else { values.deinitialize(count: count) }
+  }
+
+  private var holdsObjects: Bool {
+    for index in 0..<count {
+      switch values[index] {
+      case .toOne, .toMany: return true
+      default: continue
+      }
+    }
+    return false
+  }
 
   // Guard of the referenced state: the executor of the object's context. The object retains the overlay
   // meanwhile.
@@ -85,6 +99,39 @@ extension UnsafeMutablePointer<_PropertyValue> {
   subscript(slot: SlotIndex) -> _PropertyValue {
     @inline(__always) unsafeAddress { UnsafePointer(self + slot.rawValue) }
     @inline(__always) nonmutating unsafeMutableAddress { self + slot.rawValue }
+  }
+}
+
+/// Releases the values of objects that are related to each other without a recursion as deep as their chain is long.
+private struct ReleaseChain {
+  private static let key = makeThreadSpecificKey()
+  private static let limit = 100
+  private var depth = 0
+  /// Values that are released when the stack is short again.
+  private var pending: [[_PropertyValue]] = []
+
+  static func release(_ values: UnsafeMutablePointer<_PropertyValue>, _ count: Int) {
+    if let outer = pthread_getspecific(key)?.assumingMemoryBound(to: ReleaseChain.self) {
+      if outer.pointee.depth == limit {
+        let moved = [_PropertyValue](unsafeUninitializedCapacity: count) { buffer, initialized in
+          buffer.baseAddress?.moveInitialize(from: values, count: count)
+          initialized = count
+        }
+        outer.pointee.pending.append(moved)
+      } else {
+        outer.pointee.depth += 1
+        values.deinitialize(count: count)
+        outer.pointee.depth -= 1
+      }
+      return
+    }
+    var chain = ReleaseChain()
+    withUnsafeMutablePointer(to: &chain) { chain in
+      pthread_setspecific(key, chain)
+      values.deinitialize(count: count)
+      while var next = chain.pointee.pending.popLast() { next.removeAll() }
+      pthread_setspecific(key, nil)
+    }
   }
 }
 

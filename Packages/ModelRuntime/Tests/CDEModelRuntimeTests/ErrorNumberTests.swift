@@ -27,14 +27,16 @@ struct ErrorNumberTests {
     return container
   }
 
+  @discardableResult
   private func expect(
     _ number: Int, sqlite: Int? = nil, _ place: SourceLocation = #_sourceLocation, _ body: () throws -> Void
-  ) {
+  ) -> NSError? {
     let error = #expect(throws: (any Error).self, sourceLocation: place, performing: body)
     let found = error.map { $0 as NSError }
     #expect(found?.domain == NSCocoaErrorDomain, sourceLocation: place)
     #expect(found?.code == number, "\(error.map { "\($0)" } ?? "")", sourceLocation: place)
     #expect(found?.userInfo["NSSQLiteErrorDomain"] as? Int == sqlite, sourceLocation: place)
+    return found
   }
 
   @Test("A file that is missing, is no database, or is a folder")
@@ -45,7 +47,8 @@ struct ErrorNumberTests {
     }
     let text = folder.appendingPathComponent("Text.sqlite")
     try Data("This is no database, and long enough to be one.".utf8).write(to: text)
-    expect(259, sqlite: 26) { _ = try open(text) }
+    let corrupt = expect(259, sqlite: 26) { _ = try open(text) }
+    #expect(corrupt?.userInfo[NSFilePathErrorKey] as? String == text.path)
     expect(256, sqlite: 14) { _ = try open(folder) }
     // The coordinator makes no folder, a container does.
     for path in ["Text.sqlite/New.sqlite", "Text.sqlite/sub/New.sqlite"] {
@@ -135,9 +138,14 @@ struct ErrorNumberTests {
       try context.save()
     }
     try first.close()
-    expect(134100) {
+    let refused = expect(134100) {
       _ = try open(url, model("name", "other")) { $0.shouldMigrateStoreAutomatically = false }
     }
+    let metadata = try #require(refused?.userInfo["metadata"] as? [String: Any])
+    #expect(metadata[NSStoreUUIDKey] as? String != nil)
+    #expect((metadata["NSStoreModelVersionHashes"] as? [String: Data])?.keys.sorted() == ["Thing"])
+    #expect(refused?.userInfo["reason"] as? String != nil)
+    #expect(refused?.userInfo[NSFilePathErrorKey] as? String == url.path)
     expect(134140) {
       _ = try open(url, model("name", "other")) { $0.shouldInferMappingModelAutomatically = false }
     }

@@ -69,6 +69,45 @@ struct FetchedResultChangesTests {
     #expect(fifth.removals == [.init(id: ids[1], index: 1)] && fifth.count == 2)
   }
 
+  @Test("A limit and an offset hold for each element", arguments: [UInt64.random(in: 0 ... .max), 1])
+  func limit(seed: UInt64) async throws {
+    var random = SplitMix(state: seed)
+    let offset = Int.random(in: 0...1, using: &random)
+    @Sendable func limited() -> NSFetchRequest<Item> {
+      let request = sorted(NSPredicate(format: "count < 8"))
+      (request.fetchLimit, request.fetchOffset) = (3, offset)
+      return request
+    }
+    var changes = context.changes(of: limited()).makeAsyncIterator()
+    var ids: [NSManagedObjectID] = []
+    try #require(try await changes.next()).apply(to: &ids)
+    var filled = 0
+    for step in 0..<60 {
+      let (kind, title, count) = (
+        Int.random(in: 0..<4, using: &random), "\(Int.random(in: 0..<9, using: &random)).\(step)",
+        Int.random(in: 0..<10, using: &random)
+      )
+      let place = Int.random(in: 0..<100, using: &random)
+      let expected = try await context.perform { [context] in
+        let all = try context.fetch(sorted())
+        switch kind {
+        case 0 where !all.isEmpty: context.delete(all[place % all.count])
+        case 1 where !all.isEmpty: all[place % all.count].title = title
+        case 2 where !all.isEmpty: all[place % all.count].count = count
+        default:
+          let item = Item(context: context)
+          (item.title, item.count) = (title, count)
+        }
+        if place.isMultiple(of: 3) { try context.save() } else { context.processPendingChanges() }
+        return try context.fetch(limited()).map(\.title)
+      }
+      // Without a change of the list there may be no element.
+      while await titles(ids) != expected { try #require(try await changes.next()).apply(to: &ids) }
+      if !ids.isEmpty { filled += 1 }
+    }
+    #expect(filled > 10, "seed \(seed)")
+  }
+
   @Test("Changes that come while the reader is busy are one element")
   func coalescing() async throws {
     var changes = context.changes(of: sorted()).makeAsyncIterator()

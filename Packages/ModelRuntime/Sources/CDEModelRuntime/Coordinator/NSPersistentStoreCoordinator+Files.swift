@@ -28,6 +28,24 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
+  /// The error for a store that can't be opened, with its file and, if it has another model, its metadata.
+  static func openingError(
+    _ error: StoreError, _ description: NSPersistentStoreDescription
+  ) -> ManagedObjectError {
+    var told = ManagedObjectError(
+      .store, "The store at \(description.url?.path ?? "(memory)") can't be opened: \(error.message)",
+      cause: error)
+    guard let url = description.url else { return told }
+    if url.isFileURL { told.subjects[.path] = url.path }
+    if error.code == .incompatibleSchema,
+      let metadata = try? metadataForPersistentStore(
+        ofType: description.type, at: url, options: description.options)
+    {
+      told.subjects[.metadata] = ConcernedMetadata(values: metadata)
+    }
+    return told
+  }
+
   private class func storedMetadata(
     ofType type: String, at url: URL, options: [AnyHashable: Any]?
   ) throws -> (identifier: String, metadata: StoreMetadata) {

@@ -137,9 +137,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       }
       if opened.mayWaitForNetwork { noteNetwork() }
     } catch let error as StoreError {
-      throw ManagedObjectError(
-        .store, "The store at \(description.url?.path ?? "(memory)") can't be opened: \(error.message)",
-        cause: error)
+      throw Self.openingError(error, description)
     } catch let error as ModelError {
       throw ManagedObjectError(.store, error.message, cause: error)
     }

@@ -3,7 +3,7 @@
 /// Their types are in higher folders. Each of those folders gives an error its properties.
 struct ErrorSubjects: Sendable {
   enum Kind: Sendable {
-    case objectID, object, conflicts, mergeConflicts, constraintConflicts, affectedStores
+    case objectID, object, conflicts, mergeConflicts, constraintConflicts, affectedStores, path, metadata
   }
 
   private var values: [Kind: any Sendable] = [:]
@@ -21,4 +21,10 @@ struct ErrorSubjects: Sendable {
 struct ConcernedObject: @unchecked Sendable {
   // Guard: the object belongs to its context's isolation, which checks each use.
   let object: AnyObject
+}
+
+/// Carries the metadata of a store with an error.
+struct ConcernedMetadata: @unchecked Sendable {
+  // Guard: the values are those of a property list, which nothing changes.
+  let values: [String: Any]
 }

@@ -221,7 +221,8 @@ extension ManagedObjectError: CustomNSError {
   }
 
   /// The error's parts under Core Data's keys: the message, the property, the object, the rule, the value,
-  /// the single failures, the cause and the conflicts. Absent parts have no key.
+  /// the single failures, the cause, the conflicts, the file and, if its model is another one, the store's metadata. Absent
+  /// parts have no key.
   public var errorUserInfo: [String: Any] {
     var info: [String: Any] = [NSLocalizedDescriptionKey: message]
     if let property { info[NSValidationKeyErrorKey] = property }
@@ -241,6 +242,13 @@ extension ManagedObjectError: CustomNSError {
     if !conflicts.isEmpty { info[NSPersistentStoreSaveConflictsErrorKey] = conflicts }
     let stores = subjects.list(.affectedStores)
     if !stores.isEmpty { info[NSAffectedStoresErrorKey] = stores }
+    if let path = subjects[.path, as: String.self] { info[NSFilePathErrorKey] = path }
+    if let metadata = subjects[.metadata, as: ConcernedMetadata.self] {
+      // Core Data has no constants for these keys.
+      info["metadata"] = metadata.values
+      info["reason"] =
+        "The model used to open the store is incompatible with the one used to create the store"
+    }
     return info
   }
 }

@@ -7,8 +7,9 @@ internal import Foundation
 /// Collects the names of changed objects, and carries them out when its owner asks for it. So changes that come while the
 /// owner is busy become one update.
 ///
-/// A change is carried out for the named objects alone. Only three kinds of changes need the whole fetch again: changes of
-/// objects that the fetch reads along relationships, merges if it reads members of to-many relationships, and a reset.
+/// A change is carried out for the named objects alone. Only four kinds of changes need the whole fetch again: changes of
+/// objects that the fetch reads along relationships, merges if it reads members of to-many relationships, a reset, and all
+/// changes if a limit is to be kept.
 final class FetchTracker: ContextTracker {
   let context: NSManagedObjectContext
   private(set) var content: FetchedContent
@@ -20,6 +21,7 @@ final class FetchTracker: ContextTracker {
   private var news = News()
   /// Whether all entries of the content have keys.
   private var isKeyed = false
+  private let keepsLimit: Bool
 
   /// What happened since the last update.
   private struct News {
@@ -57,12 +59,15 @@ final class FetchTracker: ContextTracker {
   ///
   /// - Parameters:
   ///   - title: makes the titles of sections.
+  ///   - keepsLimit: whether the limit and the offset hold after changes, too. Each change then needs the whole fetch.
   ///   - check: throws for objects that the owner can't use.
   init(
     _ plan: FetchPlan, sectionKeyPath: String?, in context: NSManagedObjectContext,
-    title: ((String) -> String?)?, checking check: ([NSManagedObject]) throws -> Void
+    title: ((String) -> String?)?, keepsLimit: Bool = false,
+    checking check: ([NSManagedObject]) throws -> Void
   ) throws {
     self.context = context
+    self.keepsLimit = keepsLimit
     rules = try FetchRules(plan, sectionKeyPath: sectionKeyPath)
     content = FetchedContent(isSectioned: sectionKeyPath != nil, title: title)
     try fill(check)
@@ -169,9 +174,14 @@ final class FetchTracker: ContextTracker {
     if !news.isEmpty { onNews() }
   }
 
+  private var isLimited: Bool { rules.plan.limit != nil || rules.plan.offset != 0 }
+
   private func note(_ object: NSManagedObject, _ properties: PropertySet?) {
     let entity = object._binding.index
-    if rules.covers(entity) { news.add(object, properties) }
+    if rules.covers(entity) {
+      news.add(object, properties)
+      if keepsLimit, isLimited { news.isWide = true }
+    }
     if rules.reach.related.contains(entity) { news.isWide = true }
   }
 
@@ -260,8 +270,8 @@ final class FetchTracker: ContextTracker {
   private func wholeResult(_ news: News) throws -> [NSManagedObject] {
     var plan = rules.plan
     plan.includesPending = true
+    if keepsLimit || !isLimited { return try context.fetchObjects(plan) }
     // A limit applies to the first fetch. Afterwards the objects that it left out belong to the result when they change.
-    if plan.limit == nil, plan.offset == 0 { return try context.fetchObjects(plan) }
     let known = content.objects
     let others = news.objects.lazy.map(\.object).filter { self.content.entry(of: $0) == nil }
     return try (known + others).filter { try rules.contain($0, of: context) }

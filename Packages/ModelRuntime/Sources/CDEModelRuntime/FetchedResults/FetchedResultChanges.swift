@@ -153,7 +153,8 @@ private final class FetchSubscription<Object: NSManagedObject>: @unchecked Senda
           + ".managedObjectResultType.", entity: request.entityName)
     }
     let made = try FetchTracker(
-      try request.plan(in: context), sectionKeyPath: nil, in: context, title: nil, checking: { _ in })
+      try request.plan(in: context), sectionKeyPath: nil, in: context, title: nil, keepsLimit: true,
+      checking: { _ in })
     tracker = made
     made.onNews = { [signal] in signal.yield() }
     let objects = made.content.objects

@@ -203,12 +203,16 @@ struct SeveralStoresTests {
     try context.save()
     let part = context.make("Part", in: two.stores[1], ["n": 1])
     part.setValue(owner, forKey: "owner")
-    let error = try #require(throws: ManagedObjectError.self) { try context.save() }
-    let single = error.failures.first ?? error
+    let single = try #require(throws: ManagedObjectError.self) { try context.save() }
     #expect(single.code == .relationshipBetweenStores)
     #expect(single.message.contains("A.sqlite") && single.message.contains("B.sqlite"))
     #expect(single.message.contains(owner.objectID.uriRepresentation().absoluteString))
     #expect(single.property != nil && single.object != nil)
+    let second = context.make("Part", in: two.stores[1], ["n": 2])
+    second.setValue(owner, forKey: "owner")
+    let both = try #require(throws: ManagedObjectError.self) { try context.save() }
+    #expect(both.code == .multipleValidationErrors && both.failures.count == 2)
+    context.delete(second)
     // Nothing was written, and the object may be assigned to the other store.
     #expect(try two.context().count(for: NSFetchRequest<NSManagedObject>(entityName: "Part")) == 0)
     context.assign(part, to: two.stores[0])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Properties whose type changes between versions", .serialized)
 struct ChangedTypeTests {
-  @Test("A stored value that the new type can't hold is not overwritten by what is made of its answer", .onSQLite)
+  @Test("A stored value that the new type has no place for is not overwritten", .onSQLite)
   func unreadable() throws {
     let url = try TemporaryStore().url
     let old = try Garden.open(RosterV1.self, url)

@@ -48,7 +48,7 @@ struct ObjectStateTests {
     #expect(!one.isEqual(other) && !one.isEqual(nil) && !one.isEqual("a") && !one.isEqual(NSObject()))
   }
 
-  @Test("A rollback makes a deleted object a saved one, and an inserted one free")
+  @Test("A rollback makes a deleted object a saved one, and an inserted one gone")
   func rollback() throws {
     let context = try stack().context()
     let note = try note(context)
@@ -56,7 +56,7 @@ struct ObjectStateTests {
     context.delete(note)
     context.rollback()
     #expect(note.state == .saved && note.unsavedChange == .none)
-    #expect(other.state == .free)
+    #expect(other.state == .gone)
   }
 
   @Test("An object that was inserted and deleted is gone at once")

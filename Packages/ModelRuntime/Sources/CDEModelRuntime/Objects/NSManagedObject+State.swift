@@ -9,7 +9,7 @@
 ///                savedToParent ───────────┘                  saved ─────────────┘
 /// ```
 ///
-/// A rollback makes an inserted object free again.
+/// A rollback makes an inserted object gone, and free again if the layer above says so.
 ///
 /// A fault is a saved object whose row was not read. This is a state of its values, not of the object.
 enum ObjectState: Sendable {
@@ -133,8 +133,8 @@ extension NSManagedObject {
     _flags.insert(.gone)
   }
 
-  /// gone -> free: a rollback has dropped the insertion. The object has its values, and may be inserted again.
-  final func becomeFree() {
+  /// gone -> free: a rollback has dropped the insertion. The object has its values, and may be related and inserted again.
+  @_spi(CDE) public final func _cdBecomeFree() {
     guard isGone, _home == nil else { return }
     _flags.remove(.gone)
     _key = 0

@@ -191,8 +191,10 @@ public class ModelContext: Equatable {
   public func rollback() {
     if isRefused("rollback()") { return }
     mergeOthers()
-    for object in context.insertedObjects { (object as? _ModelObject)?.letModelGo() }
+    let inserted = context.insertedObjects
+    for object in inserted { (object as? _ModelObject)?.letModelGo() }
     context.rollback()
+    for object in inserted { object._cdBecomeFree() }
   }
 
   /// Applies what follows from changes, such as notifications and autosaving, at once.

@@ -278,13 +278,12 @@ extension NSManagedObjectContext {
     }
     pending.objects = []
     detected = []
-    var (restored, discarded): ([NSManagedObject], [NSManagedObject]) = ([], [])
+    var restored: [NSManagedObject] = []
     var revivesDeleted = false
     for object in objects {
       if object.isInserted {
         if object.isAnnounced { pending.forgotten.append(object) }
         discardInserted(object)
-        discarded.append(object)
       } else if object.hasChanges {
         if object.isMarkedDeleted { revivesDeleted = true }
         object.dropMarks()
@@ -306,7 +305,6 @@ extension NSManagedObjectContext {
     }
     processPendingChanges()
     if !restored.isEmpty { observer?.contextDidRefresh(restored) }
-    for object in discarded { object.becomeFree() }
   }
 
   /// Unloads the members of the owners in the row of an object whose unsaved references are about to be dropped.

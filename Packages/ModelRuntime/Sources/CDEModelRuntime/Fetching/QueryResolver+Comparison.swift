@@ -322,7 +322,7 @@ extension QueryValue {
     // It converts a text in the same way.
     case .path: return .value(.text("\(value)"))
     case .function(.decimal, _):
-      guard case .real(let rounded)?? = try? ConditionNumber.call(.decimal, [.real(value)]) else {
+      guard case .real(let rounded)? = try? ConditionNumber.call(.decimal, [.real(value)]) else {
         return expression
       }
       return .value(.real(rounded))

@@ -43,6 +43,14 @@ public nonisolated struct DatabasePolicy: Sendable, Hashable {
     return try await deadline.run(operation) { try await repeating($0, on: database) }
   }
 
+  /// Runs an operation by this policy alone, also if the database has one.
+  func run<Value: Sendable>(
+    _ operation: DatabaseOperation<Value>, replacingThatOf database: any Database
+  ) async throws -> Value {
+    guard let holder = database as? any PolicyHolding else { return try await run(operation, on: database) }
+    return try await holder.run(operation, by: self)
+  }
+
   private func repeating<Value: Sendable>(
     _ operation: DatabaseOperation<Value>, on database: any Database
   ) async throws -> Value {
@@ -89,7 +97,6 @@ private nonisolated struct PolicyDatabase<Base: Database>: PolicyHolding {
   func run<Value: Sendable>(
     _ operation: DatabaseOperation<Value>, by policy: DatabasePolicy
   ) async throws -> Value {
-    guard let base = base as? any PolicyHolding else { return try await policy.run(operation, on: base) }
-    return try await base.run(operation, by: policy)
+    try await policy.run(operation, replacingThatOf: base)
   }
 }

@@ -73,10 +73,7 @@ nonisolated extension SharedDatabase: PolicyHolding {
   func run<Value: Sendable>(
     _ operation: DatabaseOperation<Value>, by policy: DatabasePolicy
   ) async throws -> Value {
-    guard let database = database as? any PolicyHolding else {
-      return try await policy.run(operation, on: database)
-    }
-    return try await database.run(operation, by: policy)
+    try await policy.run(operation, replacingThatOf: database)
   }
 }
 

@@ -135,20 +135,3 @@ struct NestedFetchTests {
     #expect(try context.count(for: request) == 9)
   }
 }
-
-/// Runs a body on a thread with 512 KB of stack.
-func onSmallStack(_ body: @escaping () throws -> Void) throws {
-  nonisolated(unsafe) let body = body
-  // Guard: the caller waits while the thread uses the body.
-  nonisolated(unsafe) var result: Result<Void, any Error>?
-  // Guard: the semaphore orders the write before the read.
-  let done = DispatchSemaphore(value: 0)
-  let thread = Thread {
-    result = Result { try body() }
-    done.signal()
-  }
-  thread.stackSize = 512 << 10
-  thread.start()
-  done.wait()
-  try result!.get()
-}

@@ -164,7 +164,9 @@ extension ConditionNumber {
     case .exponential: return number(Foundation.exp(real))
     case .naturalLogarithm: return real > 0 ? .real(Foundation.log(real)) : nil
     case .logarithm: return real > 0 ? .real(Foundation.log10(real)) : nil
-    case .decimal: return number(Double(String(format: "%.15g", real)) ?? real)
+    case .decimal:
+      if abs(real) < 1e15, real == real.rounded(.towardZero) { return value }
+      return number(Double(String(format: "%.15g", real)) ?? real)
     default: return nil
     }
   }

@@ -17,4 +17,10 @@ struct DictionaryEntry {
   /// The first of its columns.
   var column: Int
   var columns: [StoreProjection.Column]
+
+  /// Whether the store computes the value. What other programs left in an attribute's column reads as nothing if its type has no place
+  /// for it.
+  var isComputed: Bool {
+    if case .value(.path) = columns.first { false } else { true }
+  }
 }

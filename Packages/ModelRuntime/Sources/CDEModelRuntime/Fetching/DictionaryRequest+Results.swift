@@ -19,7 +19,9 @@ extension DictionaryRequest {
       case .value(let type):
         let stored = rows[row, entry.column]
         value = stored.plain(as: type)
-        if value == nil, [.integer16, .integer32, .integer64].contains(type), stored.exceedsIntegers {
+        if value == nil, stored.exceedsIntegers, entry.isComputed,
+          [.integer16, .integer32, .integer64].contains(type)
+        {
           throw ManagedObjectError(
             .invalidValue,
             "\(entry.name) of a result exceeds 64 bits. Give its NSExpressionDescription the expressionResultType "

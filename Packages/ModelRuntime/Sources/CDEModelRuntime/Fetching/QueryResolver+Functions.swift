@@ -120,8 +120,9 @@ extension QueryResolver {
     }
     let result = QueryValue(
       expression: .function(store, arguments), kind: .number(form), name: function.rawValue)
-    // Memory computes decimals with each other exactly, and with floating-point numbers as these.
-    return .value(values.contains { $0.kind == .number(.real) } ? result : result.asDecimal)
+    // Memory computes decimals with each other exactly, and with floating-point numbers as these. A sign rounds nothing.
+    let isExact = values.count == 1 || values.contains { $0.kind == .number(.real) }
+    return .value(isExact ? result : result.asDecimal)
   }
 
   /// The kind of a date moved by seconds, or of the seconds between two dates; nil for other operands.

@@ -34,7 +34,7 @@ extension StoreValue {
     return number.flatMap { Int64(exactly: $0.rounded(.towardZero)) }
   }
 
-  /// Whether an integer of 64 bits has no place for the number.
+  /// Whether this is a number for which an integer of 64 bits has no place.
   var exceedsIntegers: Bool { whole == nil && number.map { !$0.isNaN } ?? false }
 
   /// A stored fraction has 15 digits that are exact. Objects read a decimal with as many.

@@ -31,11 +31,6 @@ extension NSManagedObject {
     enterUpdated()
   }
 
-  /// Records that a layer above can't decode the stored value of a property, so that no value derived from its answer is saved.
-  @_spi(CDE) public final func noteUndecoded(_ property: String, _ cause: any Error) {
-    noteUnread(property, cause)
-  }
-
   /// The first step of a setter if the object is not ready for it. Reads the row, and clears a refused value.
   @inline(never)
   final func prepareToSet(_ slot: SlotIndex) {
@@ -43,9 +38,9 @@ extension NSManagedObject {
     if hasProblems { overlay.problems?.refused[slot] = nil }
   }
 
-  /// Records a failed read, so that no value derived from its result is saved.
+  /// Records a failed read, or a stored value that a layer above can't decode, so that no value derived from the answer is saved.
   @inline(never)
-  final func noteUnread(_ property: String?, _ cause: any Error) {
+  @_spi(CDE) public final func noteUnread(_ property: String?, _ cause: any Error) {
     // The first error is the most useful one, because later errors may follow from it.
     if problems.unread != nil { return }
     let id = objectID

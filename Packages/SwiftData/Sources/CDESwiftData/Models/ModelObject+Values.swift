@@ -44,7 +44,7 @@ extension _ModelObject {
       "\(entity.name ?? "").\(name) of \(objectID.uriRepresentation().absoluteString) holds no value of \(type)\(reason)"
     Diagnostics.report(message)
     if isStored, managedObjectContext != nil {
-      noteUndecoded(name, error ?? SwiftDataError(.valueCoding, message))
+      noteUnread(name, error ?? SwiftDataError(.valueCoding, message))
     }
   }
 

@@ -1,0 +1,1 @@
+../../../Models/Tests/CDEPredicatesTests/SmallStack.swift

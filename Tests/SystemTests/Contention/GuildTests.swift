@@ -67,6 +67,29 @@ struct GuildTests {
     }
   }
 
+  @Test(
+    "Two containers in turns: each state of the file is whole, whichever rows a context has not read again")
+  func containers() async throws {
+    try await withFolder { folder in
+      let path = folder.appendingPathComponent("Guilds.sqlite").path
+      let seed = Self.seed
+      print("Guilds, two containers: seed \(seed), \(Self.steps) steps")
+      var writers = try (0..<2).map { try GuildWriters(path, seed: seed, process: $0) }
+      var random = SplitMix(seed: seed)
+      let file = try RawSQLite(path)
+      for step in 0..<Self.steps {
+        let turn = Int.random(in: 0..<2, using: &random)
+        let saves = writers[turn].log.saves
+        try writers[turn].step()
+        if writers[turn].log.saves != saves { try checkFile(file, "seed \(seed), step \(step)") }
+      }
+      for turn in 0..<2 { try writers[turn].finish() }
+      var all = writers[0].log
+      all.add(writers[1].log)
+      try check(all, path, "seed \(seed)")
+    }
+  }
+
   private func child(_ path: String, _ log: String, _ seed: UInt64, _ steps: Int) async {
     await #expect(processExitsWith: .success, "seed \(seed)") {
       [path = path as String, log = log as String, seed = seed as UInt64, steps = steps as Int] in

@@ -28,6 +28,8 @@ final class SaveBuilder {
   /// changed.
   @exclusivity(unchecked) private var extraSlots: [ObjectIdentifier: PropertySet] = [:]
   @exclusivity(unchecked) private var moved: [NSManagedObject] = []
+  /// Objects with a row to write that get another one-to-one partner.
+  @exclusivity(unchecked) private var related: [NSManagedObject] = []
 
   private init(_ objects: CollectedSave, author: String?, contextName: String?) {
     self.objects = objects
@@ -43,6 +45,7 @@ final class SaveBuilder {
     builder.buildUpdated()
     builder.buildDeleted()
     builder.buildLinks()
+    if !builder.related.isEmpty { builder.checkPartners() }
     return BuiltSave(
       objects: objects, transaction: builder.transaction, insertedRows: builder.insertedRows,
       rewritten: builder.rewritten, rewrittenRows: builder.rewrittenRows,
@@ -158,6 +161,7 @@ final class SaveBuilder {
           }
         }
         touchOwners(of: object, binding)
+        if object.changedSlots.intersects(binding.savedSlots.oneToOne) { related.append(object) }
       }
     }
     transaction.inserted = builders.finish()
@@ -206,6 +210,7 @@ final class SaveBuilder {
       }
       rewritten.append(object)
       rewrittenSlots.append(written)
+      if written.intersects(object.withBinding(\.savedSlots.oneToOne)) { related.append(object) }
       touchOwners(of: object, object._binding)
     }
     let batches = builders.finish().filter { $0.count > 0 }
@@ -215,6 +220,31 @@ final class SaveBuilder {
       changed[ObjectIdentifier(row.batch), default: []].append(slots)
     }
     transaction.updated = batches.map { RowUpdate(batch: $0, changed: changed[ObjectIdentifier($0)]!) }
+  }
+
+  /// Adds the rows to be checked of partners whose side of a one-to-one relationship is not written, because their row has it already.
+  ///
+  /// Another process may have changed that row since. The save would then write one side only.
+  private func checkPartners() {
+    var partners: [NSManagedObject] = []
+    for object in related {
+      for slot in object.withBinding(\.savedSlots.oneToOne).intersection(object.changedSlots) {
+        guard case .toOne(let partner)? = object._overlay?.values[slot], partner.isStored,
+          partner._batch !== partner._binding.defaults, !partner.isMarkedDeleted, !partner.isGone,
+          let inverse = object._binding.properties[slot].inverseSlot,
+          !partner.changedSlots.contains(partner.slot(of: object._binding.properties[slot], inverse))
+        else { continue }
+        partners.append(partner)
+      }
+    }
+    if partners.isEmpty { return }
+    var written = Set(rewritten.map(ObjectIdentifier.init))
+    for partner in partners where written.insert(ObjectIdentifier(partner)).inserted {
+      transaction.checked.append(
+        RowCheck(
+          entity: partner._binding.index, key: partner._key,
+          version: partner._batch.version(Int(partner._row))))
+    }
   }
 
   /// Writes a value of a new object.

@@ -73,20 +73,41 @@ struct RefreshOfOthersTests {
   }
 
   @Test(
-    "A one-to-one partner that the other process gave away is taken back on both sides, and from the object that had it"
-  )
-  func partnerTakenBack() throws {
+    "A one-to-one partner that the other process gave away is taken back on both sides, and from the object that had it",
+    arguments: [false, true])
+  func partnerTakenBack(isFirst: Bool) throws {
     let ((made, card), (authors, mineCard)) = try heldCard()
     card.setValue(made[1], forKey: "holder")
     try theirs.save()
     // The card's row still says what is set, and would not be written.
     mine.refresh(authors[0], mergeChanges: true)
     #expect(authors[0].value(forKey: "card") == nil)
+    // The save settles its objects in the order in which they changed.
+    if isFirst { mineCard.setValue(nil, forKey: "holder") }
     authors[0].setValue(mineCard, forKey: "card")
     try mine.save()
     let stored = try find("Card", 0, in: reader)
     #expect((stored.value(forKey: "holder") as? NSManagedObject)?.value(forKey: "number") as? Int == 0)
     #expect(try find("Author", 0, in: reader).value(forKey: "card") as? NSManagedObject === stored)
     #expect(try find("Author", 1, in: reader).value(forKey: "card") == nil)
+  }
+
+  @Test(
+    "A partner that is read again for a save is in conflict all the same, if both processes changed its values"
+  )
+  func partnerInConflict() throws {
+    let ((made, card), (authors, mineCard)) = try heldCard()
+    card.setValue(made[1], forKey: "holder")
+    card.setValue(10, forKey: "number")
+    try theirs.save()
+    mine.refresh(authors[0], mergeChanges: true)
+    mineCard.setValue(20, forKey: "number")
+    authors[0].setValue(mineCard, forKey: "card")
+    mine.mergePolicy = NSMergePolicy.error
+    let error = #expect(throws: ManagedObjectError.self) { try mine.save() }
+    #expect(error?.code == .saveConflict)
+    mine.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+    try mine.save()
+    #expect(try find("Card", 10, in: reader).value(forKey: "number") as? Int == 10)
   }
 }

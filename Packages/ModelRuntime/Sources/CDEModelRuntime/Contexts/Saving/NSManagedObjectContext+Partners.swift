@@ -17,19 +17,24 @@ extension NSManagedObjectContext {
     let slots = object.withBinding(\.savedSlots.oneToOne)
     if slots.isEmpty || object.isMarkedDeleted { return false }
     var hasChanged = false
+    // They may have been settled before, by the outdated row.
+    var readAgain: [NSManagedObject] = []
     for slot in slots.intersection(object.changedSlots) {
       let info = object._binding.properties[slot]
       let partner = object.toOne(slot)
       if let former = storedPartner(of: object, info), former !== partner {
-        readIfContradicting(former, object, info, isStoredPartner: true)
+        if readIfContradicting(former, object, info, isStoredPartner: true) { readAgain.append(former) }
         if release(former, from: object, info) { hasChanged = true }
       }
       guard let partner, !partner.isDeletedOrGone else { continue }
-      if object.storedKey(info) != partner._key {
+      if object.storedKey(info) != partner._key,
         readIfContradicting(partner, object, info, isStoredPartner: false)
+      {
+        readAgain.append(partner)
       }
       if settle(object, info, with: partner) { hasChanged = true }
     }
+    for partner in readAgain where settlePartners(of: partner) { hasChanged = true }
     return hasChanged
   }
 
@@ -75,20 +80,28 @@ extension NSManagedObjectContext {
 
   /// Reads a row again if it does not refer to the object whose row refers to it, or if it alone refers to that object.
   ///
+  /// A partner with other unsaved values keeps its row, so that the save finds the conflict and the policy decides about it.
+  ///
   /// - Parameter isStoredPartner: whether the object's row refers to the row.
+  /// - Returns: whether the partner has another row now.
   private func readIfContradicting(
     _ partner: NSManagedObject, _ object: NSManagedObject, _ info: PropertyInfo, isStoredPartner: Bool
-  ) {
-    guard partner.isRealized, partner.isStored, !partner.isDeletedOrGone else { return }
+  ) -> Bool {
+    guard partner.isRealized, partner.isStored, !partner.isDeletedOrGone else { return false }
     let theirs = partner._binding.properties[partner.slot(of: info, info.inverseSlot!)]
-    guard (partner.storedKey(theirs) == object._key) != isStoredPartner else { return }
+    guard (partner.storedKey(theirs) == object._key) != isStoredPartner else { return false }
+    let unsaved = partner.changedSlots.intersection(partner.withBinding(\.savedSlots.withCells))
+    if !unsaved.isSubset(of: [theirs.slot]) { return false }
     do {
       guard let row = try loadedSource(of: partner._binding).row(of: partner._binding, key: partner._key),
         row.batch.layout === partner._binding.layout
-      else { return }
+      else { return false }
+      let known = partner._batch.version(Int(partner._row))
       partner.takeAgain(row.batch, row.row)
+      return row.batch.version(row.row) != known
     } catch {
       noteUnread(partner, theirs.name, error)
+      return false
     }
   }
 

@@ -120,7 +120,7 @@ extension NSManagedObjectContext {
     var save = SaveBuilder.build(objects, author: transactionAuthor, contextName: name)
     if let unread = failedReads.last { throw ManagedObjectError.store(unread) }
     if save.transaction.isEmpty { return .committed(applyUnwritten(save, handle, complete)) }
-    save.transaction.checked = rowChecks(besides: [save], in: handle)
+    save.transaction.checked += rowChecks(besides: [save], in: handle)
     if handle.store.recordsHistory { save.nameTouchedOwners() }
     if handle.store.mayWaitForNetwork {
       // Observers of saves compare the numbers of commits.

@@ -98,7 +98,7 @@ extension NSManagedObjectContext {
     if let unread = failedReads.last { throw ManagedObjectError.store(unread) }
     for index in saves.indices where !saves[index].save.transaction.isEmpty {
       let handle = saves[index].handle
-      saves[index].save.transaction.checked = rowChecks(besides: saves.map(\.save), in: handle)
+      saves[index].save.transaction.checked += rowChecks(besides: saves.map(\.save), in: handle)
       if handle.store.recordsHistory { saves[index].save.nameTouchedOwners() }
       saves[index].save.transaction.pending = unfinished[ObjectIdentifier(handle)] ?? []
     }

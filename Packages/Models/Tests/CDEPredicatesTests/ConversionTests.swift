@@ -109,6 +109,35 @@ struct ConversionTests {
     try check(#Predicate { !list.contains($0.rank) }, "NOT rank IN {3, 4}")
   }
 
+  private struct Filter: Codable, Sendable {
+    var least = 3
+    var most: Int?
+    var title = "Leaf"
+    var ranks = 3..<10
+    var half: Double { Double(least) / 2 }
+  }
+
+  @Test("Parts that depend on nothing but captured values are constants")
+  func capturedParts() throws {
+    let filter = Filter()
+    let none: Filter? = nil
+    let (limits, named) = ([3, 4], ["low": 3])
+    try check(#Predicate { $0.rank > filter.least }, "rank > 3")
+    try check(#Predicate { $0.rank < filter.most ?? 4 }, "rank < 4")
+    try check(#Predicate { $0.rank == none?.least ?? 10 }, "rank == 10")
+    try check(#Predicate { $0.score == none?.half }, "score == nil")
+    try check(#Predicate { $0.title == filter.title && $0.rank > 0 }, "title_raw == \"Leaf\" AND rank > 0")
+    try check(#Predicate { $0.score ?? 0 > filter.half }, "coalesce(score, 0.0) > 1.5")
+    try check(#Predicate { filter.ranks.contains($0.rank) }, "rank >= 3 AND rank < 10")
+    try check(#Predicate { filter.title.isEmpty || $0.flag }, "\"Leaf\" == \"\" OR flag == 1")
+    try check(#Predicate { $0.rank == limits[1] || $0.rank == limits.first! }, "rank == 4 OR rank == 3")
+    try check(
+      #Predicate { $0.rank == named["low"]! || $0.rank == named["high", default: 10] },
+      "rank == 3 OR rank == 10")
+    try check(#Predicate { $0.rank == filter.title.count - 1 }, "rank == 4 - 1")
+    #expect(throws: PredicateTreeError.self) { try PredicateTree(#Predicate<Note> { $0.rank == limits[2] }) }
+  }
+
   @Test("Optional chaining")
   func optionals() throws {
     try check(#Predicate { $0.parent?.rank == 10 }, "parent.rank == 10")

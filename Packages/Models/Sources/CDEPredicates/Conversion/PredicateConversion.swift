@@ -44,6 +44,11 @@ protocol ConvertibleExpression {
   func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node
 }
 
+/// A value that the closure of a `#Predicate` captured.
+protocol CapturedValue {}
+
+extension PredicateExpressions.Value: CapturedValue {}
+
 /// Translates Foundation's expression structs, which are all generic, into trees.
 struct PredicateConversion {
   enum Node {
@@ -70,19 +75,42 @@ struct PredicateConversion {
 
   /// The maximum number of levels of an expression. Its type nests as deep, so the conversion is a recursion.
   private static let depthLimit = 200
+  private static let nesting = "nesting"
 
   mutating func freshName() -> String {
     defer { names += 1 }
     return "x\(names)"
   }
 
+  /// The translation of an expression. One without a translation that depends on nothing but captured values is a constant.
   mutating func node(_ expression: some Any) throws(PredicateTreeError) -> Node {
-    guard let convertible = expression as? any ConvertibleExpression else {
-      throw Self.unsupported(Self.name(of: type(of: expression)))
+    let convertible = expression as? any ConvertibleExpression
+    do throws(PredicateTreeError) {
+      guard let convertible else { throw Self.unsupported(Self.name(of: type(of: expression))) }
+      return try translated(convertible)
+    } catch {
+      guard [.unsupported, .unnamedKeyPath].contains(error.code), error.construct != Self.nesting,
+        !(convertible is any CapturedValue), let computed = expression as? any PredicateExpression,
+        let value = captured(computed)
+      else { throw error }
+      return value
     }
+  }
+
+  /// The value of an expression as a constant; nil if a query can't compare with it, or it depends on the object.
+  private mutating func captured<E: PredicateExpression>(_ expression: E) -> Node? {
+    // A part that reads the object throws, because no object is bound to the variable.
+    (try? expression.evaluate(PredicateBindings())).flatMap {
+      try? PredicateExpressions.Value($0).convert(&self)
+    }
+  }
+
+  private mutating func translated(_ convertible: any ConvertibleExpression) throws(PredicateTreeError)
+    -> Node
+  {
     guard depth < Self.depthLimit else {
       throw PredicateTreeError(
-        .unsupported, construct: "nesting",
+        .unsupported, construct: Self.nesting,
         "the #Predicate nests deeper than \(Self.depthLimit) levels; convert its parts, and join their trees")
     }
     depth += 1

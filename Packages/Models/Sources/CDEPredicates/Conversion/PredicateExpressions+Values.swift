@@ -28,8 +28,11 @@ extension PredicateExpressions.Value: ConvertibleExpression {
       return .expression(.constant(constant))
     }
     if let members = PredicateConstant.members(of: value) {
-      let raw = members.compactMap { PredicateConstant(Self.rawValue($0)) }
-      if raw.count == members.count, !raw.contains(.null) { return .expression(.constant(.list(raw))) }
+      let raw = members.compactMap { member -> PredicateConstant? in
+        guard PredicateConstant.unwrapped(member) != nil else { return .null }
+        return Self.rawValue(member).flatMap { PredicateConstant($0) }
+      }
+      if raw.count == members.count { return .expression(.constant(.list(raw))) }
     }
     if let captured = PredicateConstant.unwrapped(value), let name = conversion.naming?.caseName(of: captured)
     {
@@ -169,6 +172,7 @@ extension PredicateExpressions.NilCoalesce: ConvertibleExpression {
     if case .predicate = left { return left }
     guard case .expression(let first) = left else { throw PredicateConversion.unsupported("NilCoalesce") }
     let second = try conversion.expression(rhs)
+    if case .constant(let value) = first { return .expression(value == .null ? second : first) }
     // A nil flag does not equal true, and a false flag does not either.
     if second == .constant(.bool(false)) { return .predicate(PredicateConversion.truth(of: first)) }
     return .expression(.function(.coalesce, [first, second]))

@@ -142,6 +142,26 @@ extension ParcelForm {
       let v: [Int?] = [$0.int(), nil]
       return #Predicate { v.contains($0.rank) }
     },
+    ParcelForm("an optional enumeration of a list with nil") {
+      let v: [Parcel.Zone?] = [$0.one(Parcel.Zone.allCases), nil]
+      return #Predicate { v.contains($0.zone) }
+    },
+    ParcelForm("a property of a captured structure") {
+      let v = $0.place()
+      return #Predicate { $0.name == v.city || $0.rank == v.floor }
+    },
+    ParcelForm("a property of a captured optional") {
+      let v = $0.optional { $0.place() }
+      return #Predicate { $0.number > v?.floor ?? 0 }
+    },
+    ParcelForm("an enumeration of a captured structure") {
+      let v = $0.place()
+      return #Predicate { $0.place.zone == v.zone }
+    },
+    ParcelForm("an element of a captured array") {
+      let v = [$0.int(), $0.int()]
+      return #Predicate { $0.number == v[0] || $0.number < v[1] }
+    },
     ParcelForm("an optional of a list, coalesced") {
       let v = [$0.int(), $0.int()]
       return #Predicate { v.contains($0.rank ?? 0) }

@@ -67,25 +67,56 @@ struct GuildTests {
     }
   }
 
-  @Test(
-    "Two containers in turns: each state of the file is whole, whichever rows a context has not read again")
+  /// Two containers whose saves interrupt each other.
+  private final class Turns: @unchecked Sendable {
+    // Guard: the test uses it on one thread.
+    var writers: [Box] = []
+    private var random: SplitMix
+    private var isInterrupted = false
+    private(set) var failure: (any Error)?
+
+    final class Box {
+      var writers: GuildWriters
+      init(_ writers: GuildWriters) { self.writers = writers }
+    }
+
+    init(seed: UInt64) { random = SplitMix(seed: seed) }
+
+    func next() -> Int { Int.random(in: 0..<2, using: &random) }
+
+    /// Lets the other container take some steps inside of a save, now and then.
+    func interrupt(_ process: Int) {
+      guard !isInterrupted, writers.count == 2, Int.random(in: 0..<3, using: &random) == 0 else { return }
+      isInterrupted = true
+      defer { isInterrupted = false }
+      do {
+        for _ in 0..<Int.random(in: 1..<12, using: &random) { try writers[1 - process].writers.step() }
+      } catch { failure = error }
+    }
+  }
+
+  @Test("Two containers whose saves interrupt each other: each state of the file is whole")
   func containers() async throws {
     try await withFolder { folder in
       let path = folder.appendingPathComponent("Guilds.sqlite").path
       let seed = Self.seed
       print("Guilds, two containers: seed \(seed), \(Self.steps) steps")
-      var writers = try (0..<2).map { try GuildWriters(path, seed: seed, process: $0) }
-      var random = SplitMix(seed: seed)
+      let turns = Turns(seed: seed)
+      turns.writers = try (0..<2).map { process in
+        Turns.Box(
+          try GuildWriters(path, seed: seed, process: process) { [weak turns] in turns?.interrupt(process) })
+      }
       let file = try RawSQLite(path)
       for step in 0..<Self.steps {
-        let turn = Int.random(in: 0..<2, using: &random)
-        let saves = writers[turn].log.saves
-        try writers[turn].step()
-        if writers[turn].log.saves != saves { try checkFile(file, "seed \(seed), step \(step)") }
+        let turn = turns.writers[turns.next()]
+        let saves = turn.writers.log.saves
+        try turn.writers.step()
+        if let failure = turns.failure { throw failure }
+        if turn.writers.log.saves != saves { try checkFile(file, "seed \(seed), step \(step)") }
       }
-      for turn in 0..<2 { try writers[turn].finish() }
-      var all = writers[0].log
-      all.add(writers[1].log)
+      for turn in turns.writers { try turn.writers.finish() }
+      var all = turns.writers[0].writers.log
+      all.add(turns.writers[1].writers.log)
       try check(all, path, "seed \(seed)")
     }
   }

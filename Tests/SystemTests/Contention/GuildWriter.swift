@@ -17,6 +17,22 @@ struct GuildLog: Codable {
   }
 }
 
+/// Calls something before it resolves conflicts.
+private final class InterruptedPolicy: NSMergePolicy, @unchecked Sendable {
+  // Guard: the property is constant, and its value is Sendable.
+  private let interrupt: (@Sendable () -> Void)?
+
+  init(_ type: NSMergePolicyType, _ interrupt: (@Sendable () -> Void)?) {
+    self.interrupt = interrupt
+    super.init(merge: type)
+  }
+
+  override func resolve(mergeConflicts list: [Any]) throws {
+    interrupt?()
+    try super.resolve(mergeConflicts: list)
+  }
+}
+
 /// A process's part of the random program: some contexts over one store, driven step by step from one thread.
 ///
 /// Each writer has a mark of its own in every guild, and sets the marks of the others to the values it has read, as an
@@ -31,17 +47,30 @@ struct GuildWriters {
   private(set) var log = GuildLog()
   private var made = 0
   private let limit = 24
+  private var interruptions: [any NSObjectProtocol] = []
 
-  init(_ path: String, seed: UInt64, process: Int, options: [String] = []) throws {
+  /// - Parameter interrupt: is called inside of saves: before they write, and before a policy resolves their conflicts.
+  init(
+    _ path: String, seed: UInt64, process: Int, options: [String] = [],
+    interrupt: (@Sendable () -> Void)? = nil
+  ) throws {
     container = try GuildModel.open(path, options)
     random = SplitMix(seed: seed &+ UInt64(process) &* 0x9E37_79B9)
     firstMark = process * 3
     contexts = (0..<3).map { [container] _ in container.newBackgroundContext() }
     known = contexts.map { _ in [:] }
-    let policies: [NSMergePolicy] = [.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump]
-    for (context, policy) in zip(contexts, policies) {
-      context.mergePolicy = policy
+    let policies: [NSMergePolicyType] = [
+      .errorMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
+      .mergeByPropertyStoreTrumpMergePolicyType,
+    ]
+    for (context, type) in zip(contexts, policies) {
+      context.mergePolicy = InterruptedPolicy(type, interrupt)
       context.automaticallyMergesChangesFromParent = true
+      guard let interrupt else { continue }
+      interruptions.append(
+        NotificationCenter.default.addObserver(
+          forName: .NSManagedObjectContextWillSave, object: context, queue: nil
+        ) { _ in interrupt() })
     }
     for index in contexts.indices { try look(index) }
   }
@@ -65,8 +94,9 @@ struct GuildWriters {
     self = copy
   }
 
-  /// Ends with nothing unsaved.
+  /// Ends with nothing unsaved, and with no interruptions.
   mutating func finish() throws {
+    for observer in interruptions { NotificationCenter.default.removeObserver(observer) }
     for index in contexts.indices {
       var copy = self
       try contexts[index].performAndWait { try copy.save(index) }

@@ -68,6 +68,10 @@ nonisolated extension Database {
   ) async throws -> DatabaseChanges<Item> {
     try await run(
       .read("changes", type) { context in
+        // Throws if the container has no such model.
+        var nothing = FetchDescriptor<Item>()
+        nothing.fetchLimit = 0
+        _ = try context.fetchSnapshots(nothing)
         let (stream, continuation) = AsyncStream.makeStream(
           of: DatabaseChange<Item>.self, bufferingPolicy: buffering)
         guard let coordinator = context.persistentStoreCoordinator else {

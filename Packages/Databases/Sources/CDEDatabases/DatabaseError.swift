@@ -16,6 +16,8 @@ public nonisolated struct DatabaseError: CDEError {
     public static let changesInRead = Code(rawValue: "changesInRead")
     /// Changes that `withContext` left unsaved can't be saved, so the transaction did not start.
     public static let unsavedChanges = Code(rawValue: "unsavedChanges")
+    /// The closure of a transaction saved the context, and the rest failed because of another writer. What it saved is kept.
+    public static let partlySaved = Code(rawValue: "partlySaved")
     /// Two values, or two objects, have the same key.
     public static let duplicateKey = Code(rawValue: "duplicateKey")
     /// A key path is none of a persisted property.

@@ -1,5 +1,5 @@
 @_spi(CDE) internal import CDEExecutors
-public import CDEModelRuntime
+@_spi(CDE) public import CDEModelRuntime
 
 /// One thing to do with a context: what ``Database``'s calls are made of.
 public nonisolated struct DatabaseOperation<Value: Sendable>: Sendable {
@@ -75,7 +75,7 @@ public nonisolated struct DatabaseOperation<Value: Sendable>: Sendable {
   /// Runs the operation with a context, as its access asks: what databases do with operations.
   ///
   /// To be called on the context's isolation. A transaction saves what was unsaved before, runs, saves, and
-  /// takes everything back if it throws. Other changes stay unsaved; if the context had none before, a body
+  /// takes everything back if it throws, but what its body has saved by itself. Other changes stay unsaved; if the context had none before, a body
   /// that throws leaves none.
   ///
   /// - Throws: what the body and the saves throw; ``DatabaseError``; `CancellationError` if the task was
@@ -84,10 +84,11 @@ public nonisolated struct DatabaseOperation<Value: Sendable>: Sendable {
     // The caller no longer waits for the answer, and nothing was done yet.
     try Task.checkCancellation()
     switch access {
-    case .read: return try work(context)()
+    case .read: return try context.refusingWrites { try work(context)() }
     case .changes: return try change(context)
     case .transaction:
       try saveEarlierChanges(context)
+      let saves = context.writeCount
       do {
         let answer = try work(context)
         try context.save()
@@ -96,9 +97,19 @@ public nonisolated struct DatabaseOperation<Value: Sendable>: Sendable {
         context.rollback()
         // What it has read is no longer what is stored.
         if isConflict(error) { context.reset() }
-        throw error
+        throw context.writeCount == saves ? error : partlySaved(error)
       }
     }
+  }
+
+  /// The error of a transaction whose closure has saved the context by itself. It must not run again: it would do twice what it has saved.
+  private func partlySaved(_ error: any Error) -> any Error {
+    guard isConflict(error) || isBusy(error) else { return error }
+    return DatabaseError(
+      .partlySaved,
+      "The closure of \(name) called save() or executed a batch request, which is kept. What came after it is taken back, and is not "
+        + "tried again. Leave the saving to \(name), whose changes are saved together when it ends.",
+      cause: error, entity: entity)
   }
 
   private func change(_ context: NSManagedObjectContext) throws -> Value {

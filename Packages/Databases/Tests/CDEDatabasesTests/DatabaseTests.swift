@@ -22,6 +22,70 @@ enum Kind: CaseIterable {
 
 @Suite("Every database")
 struct DatabaseTests {
+  @Test("The changes of a model that the container does not have are an error")
+  func changesOfUnknownModel() async throws {
+    let model = try NSManagedObjectModel.makeRuntimeModel(Heap.self, Pebble.self)
+    let container = NSPersistentContainer(name: "Heaps", managedObjectModel: model)
+    container.persistentStoreDescriptions[0].type = NSInMemoryStoreType
+    container.loadPersistentStores { _, _ in }
+    let error = await #expect(throws: ManagedObjectError.self) {
+      _ = try await BackgroundDatabase(modelContainer: container).changes(of: Item.self)
+    }
+    #expect(error?.code == .unknownEntity)
+  }
+
+  @Test(
+    "A closure that reads can neither save nor execute a batch request, with and without unsaved changes of the writer"
+  )
+  func readsRefuseWrites() async throws {
+    let database = BackgroundDatabase(modelContainer: try Library.container())
+    try await database.insert(Item.self) { $0.title = "a" }
+    func check(changing: Bool) async throws {
+      await #expect(throws: (any Error).self) {
+        try await database.fetch(FetchDescriptor<Item>()) { item in
+          if changing { item.title = "b" }
+          try item.managedObjectContext?.save()
+        }
+      }
+      await #expect(throws: (any Error).self) {
+        try await database.fetch(FetchDescriptor<Item>()) { item in
+          _ = try item.managedObjectContext?.execute(
+            NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Item")))
+        }
+      }
+      #expect(try await database.fetch(Item.self).map(\.title) == ["a"])
+    }
+    try await check(changing: true)
+    try await database.withContext { Pebble(context: $0).name = "unsaved" }
+    try await check(changing: false)
+    try await database.save()
+    #expect(try await database.count(Pebble.self) == 1)
+  }
+
+  @Test("A transaction whose closure has saved is not repeated after a conflict, and says that it has saved")
+  func partlySaved() async throws {
+    let container = try Library.container()
+    let database = BackgroundDatabase(modelContainer: container)
+    let handle = try await database.insert(Item.self) { $0.title = "a" }
+    let error = await #expect(throws: DatabaseError.self) {
+      try await database.transaction { context in
+        Pebble(context: context).name = "kept"
+        try context.save()
+        let item = try context.object(for: handle)
+        item.title += "b"
+        let other = container.newBackgroundContext()
+        try other.performAndWait {
+          try other.object(for: handle).title = "c"
+          try other.save()
+        }
+      }
+    }
+    #expect(error?.code == .partlySaved)
+    #expect((error?.cause as? ManagedObjectError)?.code == .saveConflict)
+    #expect(try await database.count(Pebble.self) == 1)
+    #expect(try await database.fetch(Item.self).map(\.title) == ["c"])
+  }
+
   @Test("Inserts, fetches, counts, updates and deletes by handle", arguments: Kind.allCases)
   func calls(kind: Kind) async throws {
     let database = try kind.make()

@@ -141,6 +141,7 @@ extension ContextExecutor {
   {
     // This function only calls the block, so the optimiser needs no closure for it.
     if isNonisolated(#isolation) {
+      if countInlineRun(), endsTurn() { await Task.yield() }
       if !blocksThreads.load(ordering: .relaxed), tryAcquireUnshared() {
         return try runUnshared(observer, body)
       }

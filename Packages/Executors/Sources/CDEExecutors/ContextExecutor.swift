@@ -17,6 +17,10 @@ public final class ContextExecutor: Sendable {
   @usableFromInline let blocksThreads = Atomic<Bool>(false)
   /// Whether actors may run jobs on the executor. Changes once, by code that has the exclusive access.
   @usableFromInline let shared: Atomic<Bool>
+  /// How many awaited runs found the executor free, and began on their callers' threads.
+  @usableFromInline let inlineRuns: Atomic<UInt32>
+  /// When one of these runs last left its thread to other tasks.
+  let lastTurn = Atomic<Int64>(0)
   private let _owner = Atomic<UInt>(0)
   let queue = Lock(ExecutorQueue())
   let waitingThreads = WaitingThreads()
@@ -31,6 +35,7 @@ public final class ContextExecutor: Sendable {
   private init(defaultActor: ExecutorActor?, name: String, note: String?) {
     self.defaultActor = defaultActor
     shared = Atomic(defaultActor == nil)
+    inlineRuns = Atomic(Self.newTurn())
     serialExecutor = defaultActor?.serialExecutor ?? MainActor.sharedUnownedExecutor
     self.labels = Lock(Labels(name: name, note: note))
     reservations = defaultActor == nil ? .main : ActorReservations()

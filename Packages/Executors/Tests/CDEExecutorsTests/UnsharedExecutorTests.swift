@@ -1,6 +1,11 @@
 import CDEExecutors
 import Foundation
+import Synchronization
 import Testing
+
+private final class End: Sendable {
+  let hasCome = Atomic(false)
+}
 
 @Suite("Executors that no actor shares", .serialized)
 struct UnsharedExecutorTests {
@@ -46,6 +51,37 @@ struct UnsharedExecutorTests {
         #expect(parent.runAndWait { state.value } == 600)
         #expect(state.overlaps == 0)
       }
+    }
+  }
+
+  @Test(
+    "Tasks that only run on free executors leave their threads to other tasks, with one executor or with many",
+    arguments: [true, false])
+  func turns(ownsOne: Bool) async {
+    await watched("runs in a loop") {
+      let end = End()
+      let runs = await withTaskGroup(of: Int.self) { group in
+        // More than the pool has threads.
+        for _ in 0..<4 * ProcessInfo.processInfo.activeProcessorCount {
+          group.addTask {
+            let own = ContextExecutor()
+            for count in 0..<1_000_000 {
+              let executor = ownsOne ? own : ContextExecutor()
+              let hasEnded = await executor.run { end.hasCome.load(ordering: .relaxed) }
+              if hasEnded { return count }
+            }
+            return 1_000_000
+          }
+        }
+        group.addTask {
+          // Each of these steps needs a thread.
+          for _ in 0..<20 { await Task.yield() }
+          end.hasCome.store(true, ordering: .relaxed)
+          return 0
+        }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(runs.allSatisfy { $0 < 1_000_000 })
     }
   }
 

@@ -100,6 +100,13 @@ struct RuntimeModelBuilderTests {
       _ = try model.freeze()
     }
     try check(#""a\n\"b\" \u{e9}""#, .string, "a\n\"b\" é")
+    try check(##"#"a\n"b" \#u{e9}\#n"#"##, .string, #"a\n"b" é"# + "\n")
+    try check(
+      "\"\"\"\n    one\n      two \\\"\n\n    three \\  \n    four\n    \"\"\"", .string,
+      "one\n  two \"\n\nthree four")
+    try check("\"\"\"\n\"\"\"", .string, "")
+    try check("##\"\"\"\n  a \\n \\##t\n  \"\"\"##", .string, "a \\n \t")
+    try check("\"\"", .string, "")
     try check("true", .bool, true)
     try check("1_000", .int16, Int16(1000))
     try check("-5", .int32, Int32(-5))
@@ -140,7 +147,9 @@ struct RuntimeModelBuilderTests {
     "Expressions that need a compiler are refused",
     arguments: [
       ("Date()", CDRuntimePrimitiveAttributeType.date), ("UUID()", .uuid), ("40_000", .int16), ("x", .int64),
-      ("\"a\\(b)\"", .string), ("\"a\" + \"b\"", .string), ("1.5", .int32), ("yes", .bool), ("nan", .double),
+      ("\"a\\(b)\"", .string), ("\"a\" + \"b\"", .string), ("\"", .string), ("#\"a\"", .string),
+      ("\"\"\"\n  a\n b\n  \"\"\"", .string), ("\"a\\\"", .string), ("1.5", .int32), ("yes", .bool),
+      ("nan", .double),
       ("Data(\"x\".utf8)", .data), ("\"no uuid\"", .uuid),
     ])
   func unsupportedDefault(text: String, type: CDRuntimePrimitiveAttributeType) {

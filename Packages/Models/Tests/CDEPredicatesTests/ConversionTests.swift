@@ -138,6 +138,24 @@ struct ConversionTests {
     #expect(throws: PredicateTreeError.self) { try PredicateTree(#Predicate<Note> { $0.rank == limits[2] }) }
   }
 
+  @Test("The condition stands once for each member of a captured list")
+  func capturedLists() throws {
+    let (words, ranks, none) = (["Le", "th"], [3, 4], [Int]())
+    let statuses = [Status.done]
+    try check(
+      #Predicate { note in words.contains { word in note.title.contains(word) } },
+      "title_raw CONTAINS \"Le\" OR title_raw CONTAINS \"th\"")
+    try check(
+      #Predicate { note in ranks.allSatisfy { $0 <= note.rank } && note.flag },
+      "3 <= rank AND 4 <= rank AND flag == 1")
+    try check(
+      #Predicate { note in ranks.contains { rank in note.notes.contains { $0.rank == rank } } },
+      "SUBQUERY(notes, $x0, $x0.rank == 3).@count > 0 OR SUBQUERY(notes, $x1, $x1.rank == 4).@count > 0")
+    try check(#Predicate { note in statuses.contains { $0 == note.status } }, "\"done\" == status")
+    try check(#Predicate { note in none.contains { $0 == note.rank } }, "FALSEPREDICATE")
+    try check(#Predicate { note in none.allSatisfy { $0 == note.rank } }, "TRUEPREDICATE")
+  }
+
   @Test("Optional chaining")
   func optionals() throws {
     try check(#Predicate { $0.parent?.rank == 10 }, "parent.rank == 10")

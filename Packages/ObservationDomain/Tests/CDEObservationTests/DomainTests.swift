@@ -1,5 +1,6 @@
 @_spi(CDE) import CDEModelRuntime
 import Foundation
+import Observation
 import Testing
 
 @testable import CDEObservation
@@ -165,6 +166,42 @@ struct DomainTests {
     #expect(gone.context == nil)
     #expect(gone.registration == nil)
     #expect(gone.item == nil)
+  }
+
+  private final class Token: Sendable {}
+
+  @Test(
+    "What tracks objects is released with them, although none of their properties has changed",
+    arguments: [true, false])
+  func tracking(keepsAnother: Bool) async throws {
+    let stack = try Stack()
+    let domain = CDEObservationDomain(container: stack.container)
+    // Tracked by something else, and kept.
+    if keepsAnother {
+      withObservationTracking {
+        _ = stack.item.title
+      } onChange: {
+      }
+    }
+    weak var token: Token?
+    weak var first: Item?
+    func track() throws {
+      let made = Token()
+      token = made
+      let items = (0..<3).map { _ in Item(context: stack.view) }
+      try stack.view.save()
+      first = items[0]
+      withObservationTracking {
+        for item in items { _ = item.title }
+      } onChange: {
+        _ = made
+      }
+    }
+    try track()
+    await stack.merged()
+    #expect(first == nil)
+    #expect(token == nil)
+    withExtendedLifetime((domain, stack.item)) {}
   }
 
   private struct Remains {

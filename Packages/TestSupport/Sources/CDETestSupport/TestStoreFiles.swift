@@ -8,9 +8,7 @@ struct TestStoreFiles: Sendable {
   init(store: URL) { self.store = store }
 
   init(name: TestStoreName, subDirectory: String) {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent(subDirectory, isDirectory: true)
-    self.init(name: name, folder: folder)
+    self.init(name: name, folder: TestFolder.url(subDirectory))
   }
 
   /// - Parameter folder: The folder for test stores when nil.

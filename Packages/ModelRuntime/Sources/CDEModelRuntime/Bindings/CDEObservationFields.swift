@@ -14,8 +14,10 @@ public typealias CDEObservationRegistrar = Observation.ObservationRegistrar
 /// nothing.
 public final class CDEObservationRegistrarBox: Sendable {
   @usableFromInline let registrar = ObservationRegistrar()
+  /// The registrar that has recorded the tracking in which this one was made, see `TrackingProbe`.
+  private let kept: CDEObservationRegistrarBox?
 
-  init() {}
+  init(keeping kept: CDEObservationRegistrarBox? = nil) { self.kept = kept }
 
   @inlinable
   public func access<Subject: Observable, Member>(_ subject: Subject, keyPath: KeyPath<Subject, Member>) {

@@ -1,37 +1,72 @@
+@_spi(CDE) internal import CDEExecutors
 internal import Observation
 internal import Synchronization
 
-/// Detects whether the current code runs under observation tracking.
+/// Detects whether the current code runs under observation tracking, and makes the registrar of the object that it reads.
 ///
 /// There is no public call for this. But only tracking hashes the key path of an access. The probe uses a key
 /// path whose subscript argument counts how often it is hashed.
-final class TrackingProbe: @unchecked Sendable {
-  // Guard: immutable except for the atomic count. The one captured value of the key path only refers to the
-  // count.
+///
+/// Tracking that was detected is recorded with the probe's registrar, too, which therefore goes to the object. What tracks is released with
+/// the objects that it has read. With a registrar for all of them it would stay until one of its properties changes.
+final class TrackingProbe {
+  /// What all probes share.
+  private final class Parts: @unchecked Sendable {
+    // Guard: immutable except for the atomic count. The one captured value of the key path only refers to the
+    // count.
+
+    // One object for all parts, so that a check reads one lazy global and not four.
+    static let shared = Parts()
+
+    // A count and not a flag. If another thread tracks at the same time, the result may be a false yes, but
+    // never a false no.
+    let hashes = Atomic<UInt>(0)
+    private let subject = Subject()
+    private let keyPath: KeyPath<Subject, Bool> = \Subject[Mark()]
+
+    func isTracking(by box: CDEObservationRegistrarBox) -> Bool {
+      let before = hashes.load(ordering: .relaxed)
+      box.registrar.access(subject, keyPath: keyPath)
+      return hashes.load(ordering: .relaxed) != before
+    }
+  }
+
   private final class Subject: Observable, Sendable {
     subscript(mark: Mark) -> Bool { false }
   }
 
   private struct Mark: Hashable {
-    func hash(into hasher: inout Hasher) { TrackingProbe.shared.hashes.wrappingAdd(1, ordering: .relaxed) }
+    func hash(into hasher: inout Hasher) { Parts.shared.hashes.wrappingAdd(1, ordering: .relaxed) }
     static func == (left: Mark, right: Mark) -> Bool { true }
   }
 
-  // One object for all parts, so that a check reads one lazy global and not four.
-  static let shared = TrackingProbe()
+  private let parts = Parts.shared
+  /// The registrar of the next checks; nil after one has detected tracking.
+  @exclusivity(unchecked) private var next: CDEObservationRegistrarBox?
 
-  // A count and not a flag. If another thread tracks at the same time, the result may be a false yes, but
-  // never a false no.
-  private let hashes = Atomic<UInt>(0)
-  private let registrar = ObservationRegistrar()
-  private let subject = Subject()
-  private let keyPath: KeyPath<Subject, Bool> = \Subject[Mark()]
+  /// A registrar for an object that is read under tracking; nil if nothing tracks.
+  ///
+  /// Called on the isolation of the objects that share the probe.
+  func registrarIfTracking() -> CDEObservationRegistrarBox? {
+    let used: CDEObservationRegistrarBox
+    if let next {
+      used = next
+    } else {
+      used = CDEObservationRegistrarBox()
+      next = used
+    }
+    guard parts.isTracking(by: used) else { return nil }
+    next = nil
+    return CDEObservationRegistrarBox(keeping: used)
+  }
 
-  private init() {}
+  private static let detached = Lock(CDEObservationRegistrarBox())
 
-  var isTracking: Bool {
-    let before = hashes.load(ordering: .relaxed)
-    registrar.access(subject, keyPath: keyPath)
-    return hashes.load(ordering: .relaxed) != before
+  /// The same for an object without a context, on any thread.
+  static func registrarOfDetachedIfTracking() -> CDEObservationRegistrarBox? {
+    let used = detached.withLock { $0 }
+    guard Parts.shared.isTracking(by: used) else { return nil }
+    detached.withLock { if $0 === used { $0 = CDEObservationRegistrarBox() } }
+    return CDEObservationRegistrarBox(keeping: used)
   }
 }

@@ -43,9 +43,33 @@ extension NSManagedObjectContext {
     }
   }
 
+  /// How often the context has written to its stores, by saves and batch requests, for layers that must know whether code has written.
+  @_spi(CDE) public final var writeCount: Int { configuration.withLock { $0.writes.count } }
+
+  /// Runs code that may only read: the context's saves and batch requests throw meanwhile.
+  @_spi(CDE) public final func refusingWrites<Value>(_ body: () throws -> Value) rethrows -> Value {
+    configuration.withLock { $0.writes.areRefused = true }
+    defer { configuration.withLock { $0.writes.areRefused = false } }
+    return try body()
+  }
+
+  /// - Throws: ``ManagedObjectError`` with code `.unsupportedRequest` inside of code that may only read.
+  func requireWritable(_ what: String) throws {
+    if !configuration.withLock({ $0.writes.areRefused }) { return }
+    throw ManagedObjectError(
+      .unsupportedRequest,
+      "\(what) was called in a closure that reads. It wrote nothing. Change objects in transaction, insert or update, which save them."
+    )
+  }
+
+  func countWrite() { configuration.withLock { $0.writes.count += 1 } }
+
   /// Lets a pinned context read the state at the next read.
-  func advanceGeneration() {
+  ///
+  /// - Parameter write: whether the context has written to a store.
+  func advanceGeneration(after write: Bool = false) {
     configuration.withLock { configuration in
+      if write { configuration.writes.count += 1 }
       if let generation = configuration.generation {
         configuration.generation = StoreGeneration(of: generation.coordinator)
       }
@@ -71,4 +95,10 @@ extension NSManagedObjectContext {
 
   /// The source of the context's rows, or an error if there is none.
   func source() throws -> any RowSource { try rowSource ?? coordinator() }
+}
+
+/// What a context has written, and whether it may.
+struct ContextWrites {
+  var count = 0
+  var areRefused = false
 }

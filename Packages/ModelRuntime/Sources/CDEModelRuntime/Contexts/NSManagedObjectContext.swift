@@ -49,6 +49,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var parent: (any RowSource)?
     /// The state of the stores that the context is pinned to; nil if it reads the latest one.
     var generation: StoreGeneration?
+    var writes = ContextWrites()
     var listeners: [CommitListener] = []
     var mergePolicy = NSMergePolicy.error
     var stalenessInterval: TimeInterval = -1

@@ -34,7 +34,7 @@ final class ObjectRegistry: @unchecked Sendable {
   private let lock = Lock(())
   @exclusivity(unchecked) private var table: IdentityTable
   let model: ModelBinding
-  let probe = TrackingProbe.shared
+  let probe = TrackingProbe()
   @exclusivity(unchecked) var recentIDs = RecentIDs()
   private let loneStore: LoneStore
 

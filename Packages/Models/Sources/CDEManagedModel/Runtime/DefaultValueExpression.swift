@@ -125,17 +125,50 @@ enum DefaultValueExpression {
     return rest.dropFirst().trimmingCharacters(in: .whitespaces)
   }
 
-  /// The value of a one-line string literal without interpolation.
+  // MARK: Text
+
+  /// The value of a string literal without interpolation: of one line or of several, raw or not.
   static func stringLiteral(_ text: String) -> String? {
-    guard text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return nil }
+    let hashes = text.prefix { $0 == "#" }
+    let inner = text.dropFirst(hashes.count)
+    guard inner.count >= hashes.count + 2, inner.first == "\"", inner.hasSuffix("\"" + hashes) else {
+      return nil
+    }
+    let body = inner.dropFirst().dropLast(hashes.count + 1)
+    let hasLines =
+      body.hasPrefix("\"\"") && body.hasSuffix("\"\"") && body.dropFirst(2).first?.isNewline == true
+    if !hasLines { return unescaped(body, "\\" + hashes, allowsQuotes: !hashes.isEmpty) }
+    guard let lines = unindented(body.dropFirst(3).dropLast(2)) else { return nil }
+    return unescaped(lines[...], "\\" + hashes, allowsQuotes: true)
+  }
+
+  /// The lines of a literal of several lines, without the space that stands before its end.
+  private static func unindented(_ text: Substring) -> String? {
+    var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    guard let indentation = lines.popLast(), indentation.allSatisfy(\.isWhitespace) else { return nil }
+    for (index, line) in lines.enumerated() {
+      if line.hasPrefix(indentation) {
+        lines[index] = line.dropFirst(indentation.count)
+      } else if line.allSatisfy(\.isWhitespace) {
+        lines[index] = ""
+      } else {
+        return nil
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func unescaped(_ text: Substring, _ escape: String, allowsQuotes: Bool) -> String? {
     var result = ""
-    var rest = text.dropFirst().dropLast()
-    while let character = rest.popFirst() {
-      if character == "\"" { return nil }
-      guard character == "\\" else {
+    var rest = text
+    while let character = rest.first {
+      guard rest.hasPrefix(escape) else {
+        if character == "\"", !allowsQuotes { return nil }
         result.append(character)
+        rest = rest.dropFirst()
         continue
       }
+      rest = rest.dropFirst(escape.count)
       switch rest.popFirst() {
       case "n": result.append("\n")
       case "t": result.append("\t")
@@ -150,6 +183,12 @@ enum DefaultValueExpression {
         else { return nil }
         result.unicodeScalars.append(scalar)
         rest = rest[rest.index(after: end)...]
+      case let next? where next.isWhitespace:
+        // The line goes on in the next one.
+        if !next.isNewline {
+          rest = rest.drop { $0.isWhitespace && !$0.isNewline }
+          guard rest.popFirst()?.isNewline == true else { return nil }
+        }
       default: return nil
       }
     }

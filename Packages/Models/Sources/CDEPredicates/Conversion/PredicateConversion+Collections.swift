@@ -13,6 +13,23 @@ extension PredicateConversion {
     return (collection, name, test)
   }
 
+  /// The condition for each member of a captured list; nil for another collection.
+  ///
+  /// A query has no rows for these members, so the condition stands once for each of them.
+  mutating func conditions(
+    onCaptured sequence: some Any, _ variable: PredicateExpressions.VariableID, _ test: some Any
+  ) throws(PredicateTreeError) -> [PredicateTree]? {
+    guard case .expression(.constant(.list(let members))) = try node(sequence) else { return nil }
+    var conditions: [PredicateTree] = []
+    for member in members {
+      conditions.append(
+        try binding(variable, to: .constant(member)) { conversion throws(PredicateTreeError) in
+          try conversion.predicate(test)
+        })
+    }
+    return conditions
+  }
+
   static func count(
     _ collection: ExpressionTree, _ name: String, _ test: PredicateTree, _ op: PredicateOperator
   ) -> Node {
@@ -34,6 +51,9 @@ extension PredicateExpressions.SequenceContains: ConvertibleExpression {
 
 extension PredicateExpressions.SequenceContainsWhere: ConvertibleExpression {
   func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
+    if let conditions = try conversion.conditions(onCaptured: sequence, variable.key, test) {
+      return .predicate(conditions.isEmpty ? .constant(false) : .or(conditions))
+    }
     let (collection, name, test) = try conversion.members(sequence, variable.key, test)
     return PredicateConversion.count(collection, name, test, .greater)
   }
@@ -41,6 +61,9 @@ extension PredicateExpressions.SequenceContainsWhere: ConvertibleExpression {
 
 extension PredicateExpressions.SequenceAllSatisfy: ConvertibleExpression {
   func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
+    if let conditions = try conversion.conditions(onCaptured: sequence, variable.key, test) {
+      return .predicate(conditions.isEmpty ? .constant(true) : .and(conditions))
+    }
     let (collection, name, test) = try conversion.members(sequence, variable.key, test)
     return PredicateConversion.count(collection, name, .not(test), .equal)
   }

@@ -146,6 +146,18 @@ extension ParcelForm {
       let v: [Parcel.Zone?] = [$0.one(Parcel.Zone.allCases), nil]
       return #Predicate { v.contains($0.zone) }
     },
+    ParcelForm("a text that has one of a list") {
+      let v = [$0.part(), $0.part()]
+      return #Predicate { parcel in v.contains { parcel.name.contains($0) } }
+    },
+    ParcelForm("all of a list are members of a relationship") {
+      let v = [$0.text(), $0.text()]
+      return #Predicate { parcel in v.allSatisfy { text in parcel.marks.contains { $0.name == text } } }
+    },
+    ParcelForm("many of a list") {
+      let v = (0..<1500).map { $0 * 7 } + [$0.int()]
+      return #Predicate { parcel in v.contains { $0 == parcel.number } }
+    },
     ParcelForm("a property of a captured structure") {
       let v = $0.place()
       return #Predicate { $0.name == v.city || $0.rank == v.floor }

@@ -6,15 +6,22 @@ extension NSManagedObjectContext {
   final func run(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
     preconditionIsolated("execute(_:)")
     switch request {
-    case let request as NSBatchUpdateRequest: return try update(request)
-    case let request as NSBatchDeleteRequest: return try delete(request)
+    case let request as NSBatchUpdateRequest: return try writing { try update(request) }
+    case let request as NSBatchDeleteRequest: return try writing { try delete(request) }
     case let request as NSBatchInsertRequest:
-      do { return try insert(request) } catch { throw cancellation(in: error) ?? error }
+      do { return try writing { try insert(request) } } catch { throw cancellation(in: error) ?? error }
     case let request as any ContextRequest: return try request.execute(by: self)
     default:
       throw ManagedObjectError(
         .unsupportedRequest, "execute(_:) takes fetch requests and batch requests, not \(type(of: request)).")
     }
+  }
+
+  /// Runs a batch, which may have written to some stores when it fails.
+  private func writing<Result>(_ batch: () throws -> Result) throws -> Result {
+    try requireWritable("execute(_:)")
+    defer { countWrite() }
+    return try batch()
   }
 
   func batchBinding(_ name: String, _ entity: NSEntityDescription?) throws -> EntityBinding {

@@ -12,6 +12,7 @@ extension NSManagedObjectContext {
         "save() was called while the context saves, from a notification or a hook. Save afterwards.")
     }
     if changed.isEmpty && pending.isEmpty { return }
+    if parentSource == nil { try requireWritable("save()") }
     guard let recorder = ProfileRecorder.active else { return try writeChanges() }
     let (start, count) = (ContinuousClock.now, changed.count(where: \.hasChanges))
     do { try writeChanges() } catch {
@@ -158,7 +159,7 @@ extension NSManagedObjectContext {
   ) {
     delivery.start(committed.transaction.sequence)
     coordinator.recentCommits.record(committed.transaction)
-    advanceGeneration()
+    advanceGeneration(after: true)
     if !assignments.isEmpty { forgetAssignments(committed.objects.inserted.map { $0._key }) }
     apply(committed)
   }

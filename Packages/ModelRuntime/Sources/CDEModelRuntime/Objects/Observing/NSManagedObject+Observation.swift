@@ -13,23 +13,24 @@ extension NSManagedObject {
   final func _trackingRegistrar() -> CDEObservationRegistrarBox? {
     // An existing registrar checks for tracking itself, at less cost than the probe.
     if let known = _registrar { return known }
-    guard let home = _home, home.with({ $0.probe.isTracking }) else { return nil }
-    return makeRegistrar()
+    guard let made = _home?.with({ $0.probe.registrarIfTracking() }) else { return nil }
+    return adopt(made)
   }
 
   /// The registrar that records a read, whether or not the context has an observer; nil unless a reader tracks.
   public final func _cdOwnTrackingRegistrar() -> CDEObservationRegistrarBox? {
     if _flags.contains(.checked), isOutside { return nil }
     if let known = _registrar { return known }
-    // The registry has the probe at hand; a global takes longer.
-    guard _home?.with({ $0.probe.isTracking }) ?? TrackingProbe.shared.isTracking else { return nil }
-    return makeRegistrar()
+    let made =
+      if let home = _home { home.with { $0.probe.registrarIfTracking() } } else {
+        TrackingProbe.registrarOfDetachedIfTracking()
+      }
+    return made.map(adopt)
   }
 
   // Separate from the check, which fails in nearly every read.
   @inline(never)
-  private final func makeRegistrar() -> CDEObservationRegistrarBox {
-    let made = CDEObservationRegistrarBox()
+  private final func adopt(_ made: CDEObservationRegistrarBox) -> CDEObservationRegistrarBox {
     _registrar = made
     _registry?.context?.willTrack(self)
     return made

@@ -1,36 +1,10 @@
 public import CDEStore
 public import Observation
-internal import Synchronization
 
 /// Observation's protocol, under a name that generated code can use without importing Observation.
 public typealias CDEObservable = Observation.Observable
 /// Observation's registrar, under a name that code can use without importing Observation.
 public typealias CDEObservationRegistrar = Observation.ObservationRegistrar
-
-/// An object's registrar. It is made when a reader first tracks the object; most objects have none.
-///
-/// A class, because only its own module has the layout of Observation's registrar. To pass an optional
-/// registrar costs some 30 ns when it is nil and more than 100 ns otherwise. To pass a reference costs almost
-/// nothing.
-public final class CDEObservationRegistrarBox: Sendable {
-  @usableFromInline let registrar = ObservationRegistrar()
-  /// The registrar that has recorded the tracking in which this one was made, see `TrackingProbe`.
-  private let kept: CDEObservationRegistrarBox?
-
-  init(keeping kept: CDEObservationRegistrarBox? = nil) { self.kept = kept }
-
-  @inlinable
-  public func access<Subject: Observable, Member>(_ subject: Subject, keyPath: KeyPath<Subject, Member>) {
-    registrar.access(subject, keyPath: keyPath)
-  }
-
-  @inlinable
-  public func withMutation<Subject: Observable, Member, Value>(
-    of subject: Subject, keyPath: KeyPath<Subject, Member>, _ mutation: () throws -> Value
-  ) rethrows -> Value {
-    try registrar.withMutation(of: subject, keyPath: keyPath, mutation)
-  }
-}
 
 /// A set of a model's observable properties. A field number is the position in the declaration.
 public typealias CDEObservationFieldSet = IndexBits<CDOrdinal>

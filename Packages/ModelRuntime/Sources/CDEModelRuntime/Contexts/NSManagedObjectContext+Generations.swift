@@ -96,9 +96,3 @@ extension NSManagedObjectContext {
   /// The source of the context's rows, or an error if there is none.
   func source() throws -> any RowSource { try rowSource ?? coordinator() }
 }
-
-/// What a context has written, and whether it may.
-struct ContextWrites {
-  var count = 0
-  var areRefused = false
-}

@@ -95,3 +95,9 @@ struct RecentFaults {
     next = 0
   }
 }
+
+/// What a context has written, and whether it may.
+struct ContextWrites {
+  var count = 0
+  var areRefused = false
+}

@@ -20,15 +20,15 @@ struct GuildLog: Codable {
 /// Calls something before it resolves conflicts.
 private final class InterruptedPolicy: NSMergePolicy, @unchecked Sendable {
   // Guard: the property is constant, and its value is Sendable.
-  private let interrupt: (@Sendable () -> Void)?
+  private let interrupt: @Sendable () -> Void
 
-  init(_ type: NSMergePolicyType, _ interrupt: (@Sendable () -> Void)?) {
+  init(_ type: NSMergePolicyType, _ interrupt: @escaping @Sendable () -> Void) {
     self.interrupt = interrupt
     super.init(merge: type)
   }
 
   override func resolve(mergeConflicts list: [Any]) throws {
-    interrupt?()
+    interrupt()
     try super.resolve(mergeConflicts: list)
   }
 }
@@ -59,14 +59,12 @@ struct GuildWriters {
     firstMark = process * 3
     contexts = (0..<3).map { [container] _ in container.newBackgroundContext() }
     known = contexts.map { _ in [:] }
-    let policies: [NSMergePolicyType] = [
-      .errorMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
-      .mergeByPropertyStoreTrumpMergePolicyType,
-    ]
-    for (context, type) in zip(contexts, policies) {
-      context.mergePolicy = InterruptedPolicy(type, interrupt)
+    let policies: [NSMergePolicy] = [.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump]
+    for (context, policy) in zip(contexts, policies) {
+      context.mergePolicy = policy
       context.automaticallyMergesChangesFromParent = true
       guard let interrupt else { continue }
+      context.mergePolicy = InterruptedPolicy(policy.mergeType, interrupt)
       interruptions.append(
         NotificationCenter.default.addObserver(
           forName: .NSManagedObjectContextWillSave, object: context, queue: nil

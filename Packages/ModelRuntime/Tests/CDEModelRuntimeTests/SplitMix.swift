@@ -10,3 +10,19 @@ struct SplitMix: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 }
+
+/// Leaves steps of a random program out while it still fails: halves at first, single steps at the end.
+func shortened(_ steps: [UInt64], while fails: ([UInt64]) throws -> Bool) rethrows -> [UInt64] {
+  var steps = steps
+  var size = steps.count / 2
+  while size > 0 {
+    var start = 0
+    while start < steps.count {
+      var fewer = steps
+      fewer.removeSubrange(start..<min(start + size, steps.count))
+      if try fails(fewer) { steps = fewer } else { start += size }
+    }
+    size /= 2
+  }
+  return steps
+}

@@ -75,6 +75,31 @@ struct MakeTestTests {
     for number in 0..<200 { #expect(titles[number] == ["note \(number)"]) }
   }
 
+  @Test("A folder that another process uses is left alone, and its stores stay")
+  func usedFolder() async throws {
+    let name = "CoreDataEvolutionTestTemp/used-\(UUID().uuidString)"
+    let used = FileManager.default.temporaryDirectory.appendingPathComponent(name, isDirectory: true)
+    try FileManager.default.createDirectory(at: used, withIntermediateDirectories: true)
+    // A lock by another opening of the file excludes this process's as another process's does.
+    let lock = open(used.appendingPathComponent(".lock").path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    try #require(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
+    defer { close(lock) }
+    let theirs = used.appendingPathComponent("shared.sqlite")
+    try Data("theirs".utf8).write(to: theirs)
+    // A folder of a process that has ended. No process has that number.
+    let left = URL(fileURLWithPath: "\(used.path)-\(pid_t.max)")
+    try FileManager.default.createDirectory(at: left, withIntermediateDirectories: true)
+    for _ in 0..<2 {
+      let container = try NSPersistentContainer.makeTest(
+        model: model(), testName: "shared", subDirectory: name)
+      try await container.addNote("mine")
+      #expect(container.storeURL?.deletingLastPathComponent().path == "\(used.path)-\(getpid())")
+      #expect(try await container.titles() == ["mine"])
+    }
+    #expect(try Data(contentsOf: theirs) == Data("theirs".utf8))
+    #expect(!FileManager.default.fileExists(atPath: left.path))
+  }
+
   @Test("A folder that can't be made is an error with its path")
   func folder() throws {
     let blocker = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")

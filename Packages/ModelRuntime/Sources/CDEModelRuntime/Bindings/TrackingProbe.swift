@@ -85,13 +85,10 @@ final class TrackingProbe {
     return CDEObservationRegistrarBox(keeping: used)
   }
 
-  private static let detached = Lock(CDEObservationRegistrarBox())
+  private static let detached = Lock(TrackingProbe())
 
   /// The same for an object without a context, on any thread.
   static func registrarOfDetachedIfTracking() -> CDEObservationRegistrarBox? {
-    let used = detached.withLock { $0 }
-    guard Parts.shared.isTracking(by: used) else { return nil }
-    detached.withLock { if $0 === used { $0 = CDEObservationRegistrarBox() } }
-    return CDEObservationRegistrarBox(keeping: used)
+    detached.withLock { $0.registrarIfTracking() }
   }
 }

@@ -44,32 +44,28 @@ extension NSManagedObjectContext {
   }
 
   /// How often the context has written to its stores, by saves and batch requests, for layers that must know whether code has written.
-  @_spi(CDE) public final var writeCount: Int { configuration.withLock { $0.writes.count } }
+  @_spi(CDE) public final var writeCount: Int { writes.count }
 
   /// Runs code that may only read: the context's saves and batch requests throw meanwhile.
   @_spi(CDE) public final func refusingWrites<Value>(_ body: () throws -> Value) rethrows -> Value {
-    configuration.withLock { $0.writes.areRefused = true }
-    defer { configuration.withLock { $0.writes.areRefused = false } }
+    let before = writes.areRefused
+    writes.areRefused = true
+    defer { writes.areRefused = before }
     return try body()
   }
 
   /// - Throws: ``ManagedObjectError`` with code `.unsupportedRequest` inside of code that may only read.
   func requireWritable(_ what: String) throws {
-    if !configuration.withLock({ $0.writes.areRefused }) { return }
+    if !writes.areRefused { return }
     throw ManagedObjectError(
       .unsupportedRequest,
       "\(what) was called in a closure that reads. It wrote nothing. Change objects in transaction, insert or update, which save them."
     )
   }
 
-  func countWrite() { configuration.withLock { $0.writes.count += 1 } }
-
   /// Lets a pinned context read the state at the next read.
-  ///
-  /// - Parameter write: whether the context has written to a store.
-  func advanceGeneration(after write: Bool = false) {
+  func advanceGeneration() {
     configuration.withLock { configuration in
-      if write { configuration.writes.count += 1 }
       if let generation = configuration.generation {
         configuration.generation = StoreGeneration(of: generation.coordinator)
       }

@@ -54,9 +54,7 @@ extension NSManagedObjectContext {
       object.isStored && object.isRealized && object._batch !== object._binding.defaults
         && storeHandle(for: object._binding, key: object._key) === handle
         && !written.contains(ObjectIdentifier(object))
-    }.map {
-      RowCheck(entity: $0._binding.index, key: $0._key, version: $0._batch.version(Int($0._row)))
-    }
+    }.map(\.rowCheck)
   }
 
   /// Forgets the objects that a successful save has checked.

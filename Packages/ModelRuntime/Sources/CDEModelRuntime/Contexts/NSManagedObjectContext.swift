@@ -49,7 +49,6 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var parent: (any RowSource)?
     /// The state of the stores that the context is pinned to; nil if it reads the latest one.
     var generation: StoreGeneration?
-    var writes = ContextWrites()
     var listeners: [CommitListener] = []
     var mergePolicy = NSMergePolicy.error
     var stalenessInterval: TimeInterval = -1
@@ -101,6 +100,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked) var fetchedPages = FetchedPages()
   @exclusivity(unchecked) var failedReads = FailedReads()
   @exclusivity(unchecked) var isSaving = false
+  @exclusivity(unchecked) var writes = ContextWrites()
   @exclusivity(unchecked) var hooks = SaveHooks()
   /// Whether `awakeFromFetch` runs. Values that it sets are no changes.
   @exclusivity(unchecked) var isAwakening = false

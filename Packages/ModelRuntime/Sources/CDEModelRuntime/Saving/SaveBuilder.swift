@@ -229,10 +229,10 @@ final class SaveBuilder {
     var partners: [NSManagedObject] = []
     for object in related {
       for slot in object.withBinding(\.savedSlots.oneToOne).intersection(object.changedSlots) {
+        let info = object._binding.properties[slot]
         guard case .toOne(let partner)? = object._overlay?.values[slot], partner.isStored,
           partner._batch !== partner._binding.defaults, !partner.isMarkedDeleted, !partner.isGone,
-          let inverse = object._binding.properties[slot].inverseSlot,
-          !partner.changedSlots.contains(partner.slot(of: object._binding.properties[slot], inverse))
+          !partner.changedSlots.contains(partner.slot(of: info, info.inverseSlot!))
         else { continue }
         partners.append(partner)
       }
@@ -240,10 +240,7 @@ final class SaveBuilder {
     if partners.isEmpty { return }
     var written = Set(rewritten.map(ObjectIdentifier.init))
     for partner in partners where written.insert(ObjectIdentifier(partner)).inserted {
-      transaction.checked.append(
-        RowCheck(
-          entity: partner._binding.index, key: partner._key,
-          version: partner._batch.version(Int(partner._row))))
+      transaction.checked.append(partner.rowCheck)
     }
   }
 
@@ -328,5 +325,12 @@ final class SaveBuilder {
       }
     }
     transaction.deleted.sort { $0.entity != $1.entity ? $0.entity < $1.entity : $0.key < $1.key }
+  }
+}
+
+extension NSManagedObject {
+  /// The row as it was read, for a save that does not write it.
+  final var rowCheck: RowCheck {
+    RowCheck(entity: _binding.index, key: _key, version: _batch.version(Int(_row)))
   }
 }

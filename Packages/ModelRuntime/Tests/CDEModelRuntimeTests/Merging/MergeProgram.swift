@@ -54,18 +54,7 @@ struct MergeProgram {
 
   /// Leaves steps out while the program still finds a fault.
   static func shortest(_ steps: [UInt64], _ options: Options) throws -> MergeProgram {
-    var steps = steps
-    var size = steps.count / 2
-    while size > 0 {
-      var start = 0
-      while start < steps.count {
-        var fewer = steps
-        fewer.removeSubrange(start..<min(start + size, steps.count))
-        if try run(fewer, options).faults.isEmpty { start += size } else { steps = fewer }
-      }
-      size /= 2
-    }
-    return try run(steps, options)
+    try run(shortened(steps) { try !run($0, options).faults.isEmpty }, options)
   }
 
   private init(_ options: Options) throws {

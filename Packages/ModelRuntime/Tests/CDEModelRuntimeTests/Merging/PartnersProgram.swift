@@ -56,18 +56,7 @@ final class PartnersProgram: @unchecked Sendable {
 
   /// Leaves steps out while the program still finds a fault.
   static func shortest(_ steps: [UInt64]) throws -> PartnersProgram {
-    var steps = steps
-    var size = steps.count / 2
-    while size > 0 {
-      var start = 0
-      while start < steps.count {
-        var fewer = steps
-        fewer.removeSubrange(start..<min(start + size, steps.count))
-        if try run(fewer).faults.isEmpty { start += size } else { steps = fewer }
-      }
-      size /= 2
-    }
-    return try run(steps)
+    try run(shortened(steps) { try !run($0).faults.isEmpty })
   }
 
   private init() throws {

@@ -1,25 +1,24 @@
 internal import Foundation
 
 extension PredicateConversion {
-  /// A collection and the condition on its members, with the closure's parameter as a subquery variable.
-  mutating func members(
-    _ sequence: some Any, _ variable: PredicateExpressions.VariableID, _ test: some Any
-  ) throws(PredicateTreeError) -> (collection: ExpressionTree, name: String, test: PredicateTree) {
-    let collection = try expression(sequence)
+  /// The condition on the members of a collection, with the closure's parameter as a subquery variable.
+  mutating func condition(
+    _ variable: PredicateExpressions.VariableID, _ test: some Any
+  ) throws(PredicateTreeError) -> (name: String, test: PredicateTree) {
     let name = freshName()
     let test = try binding(variable, to: .variable(name)) { conversion throws(PredicateTreeError) in
       try conversion.predicate(test)
     }
-    return (collection, name, test)
+    return (name, test)
   }
 
   /// The condition for each member of a captured list; nil for another collection.
   ///
   /// A query has no rows for these members, so the condition stands once for each of them.
   mutating func conditions(
-    onCaptured sequence: some Any, _ variable: PredicateExpressions.VariableID, _ test: some Any
+    onCaptured collection: ExpressionTree, _ variable: PredicateExpressions.VariableID, _ test: some Any
   ) throws(PredicateTreeError) -> [PredicateTree]? {
-    guard case .expression(.constant(.list(let members))) = try node(sequence) else { return nil }
+    guard case .constant(.list(let members)) = collection else { return nil }
     var conditions: [PredicateTree] = []
     for member in members {
       conditions.append(
@@ -51,27 +50,30 @@ extension PredicateExpressions.SequenceContains: ConvertibleExpression {
 
 extension PredicateExpressions.SequenceContainsWhere: ConvertibleExpression {
   func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
-    if let conditions = try conversion.conditions(onCaptured: sequence, variable.key, test) {
+    let collection = try conversion.expression(sequence)
+    if let conditions = try conversion.conditions(onCaptured: collection, variable.key, test) {
       return .predicate(conditions.isEmpty ? .constant(false) : .or(conditions))
     }
-    let (collection, name, test) = try conversion.members(sequence, variable.key, test)
+    let (name, test) = try conversion.condition(variable.key, test)
     return PredicateConversion.count(collection, name, test, .greater)
   }
 }
 
 extension PredicateExpressions.SequenceAllSatisfy: ConvertibleExpression {
   func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
-    if let conditions = try conversion.conditions(onCaptured: sequence, variable.key, test) {
+    let collection = try conversion.expression(sequence)
+    if let conditions = try conversion.conditions(onCaptured: collection, variable.key, test) {
       return .predicate(conditions.isEmpty ? .constant(true) : .and(conditions))
     }
-    let (collection, name, test) = try conversion.members(sequence, variable.key, test)
+    let (name, test) = try conversion.condition(variable.key, test)
     return PredicateConversion.count(collection, name, .not(test), .equal)
   }
 }
 
 extension PredicateExpressions.Filter: ConvertibleExpression {
   func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
-    let (collection, name, test) = try conversion.members(sequence, variable.key, filter)
+    let collection = try conversion.expression(sequence)
+    let (name, test) = try conversion.condition(variable.key, filter)
     return .filter(collection: collection, variable: name, test)
   }
 }

@@ -5,10 +5,10 @@ extension PredicateTree {
   ///
   /// Optional chaining becomes a longer key path, and `?? false` a check for nil. `contains(where:)`,
   /// `allSatisfy` and `filter` become subqueries. A Boolean property alone is compared with true. An optional to-many relationship is
-  /// never nil, but empty, as it is in a model.
+  /// never nil, but empty, as it is in a model. A part that depends on captured values alone is a constant.
   ///
   /// - Throws: ``PredicateTreeError``: `unsupported` names the construct without a translation (casts,
-  ///   subscripts, captured collections of other types), `unnamedKeyPath` the property.
+  ///   subscripts of stored values, captured collections of other types), `unnamedKeyPath` the property.
   public init<Input>(_ predicate: Predicate<Input>) throws(PredicateTreeError) {
     try self.init(predicate, naming: nil)
   }
@@ -43,11 +43,6 @@ protocol ConvertibleExpression {
 
   func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node
 }
-
-/// A value that the closure of a `#Predicate` captured.
-protocol CapturedValue {}
-
-extension PredicateExpressions.Value: CapturedValue {}
 
 /// Translates Foundation's expression structs, which are all generic, into trees.
 struct PredicateConversion {
@@ -90,8 +85,7 @@ struct PredicateConversion {
       return try translated(convertible)
     } catch {
       guard [.unsupported, .unnamedKeyPath].contains(error.code), error.construct != Self.nesting,
-        !(convertible is any CapturedValue), let computed = expression as? any PredicateExpression,
-        let value = captured(computed)
+        let computed = expression as? any PredicateExpression, let value = captured(computed)
       else { throw error }
       return value
     }

@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
   /// Runs a batch, which may have written to some stores when it fails.
   private func writing<Result>(_ batch: () throws -> Result) throws -> Result {
     try requireWritable("execute(_:)")
-    defer { countWrite() }
+    defer { writes.count += 1 }
     return try batch()
   }
 

@@ -159,7 +159,8 @@ extension NSManagedObjectContext {
   ) {
     delivery.start(committed.transaction.sequence)
     coordinator.recentCommits.record(committed.transaction)
-    advanceGeneration(after: true)
+    advanceGeneration()
+    writes.count += 1
     if !assignments.isEmpty { forgetAssignments(committed.objects.inserted.map { $0._key }) }
     apply(committed)
   }

@@ -66,23 +66,33 @@ final class TrackingProbe {
   }
 
   private let parts = Parts.shared
-  /// The registrar of the next checks; nil after one has detected tracking.
-  @exclusivity(unchecked) private var next: CDEObservationRegistrarBox?
+  /// The registrar of the next checks, which the probe retains; nil before the first one, and after one has detected tracking.
+  ///
+  /// Unmanaged, because to retain and release it takes longer than all else in a check.
+  @exclusivity(unchecked) private var next: Unmanaged<CDEObservationRegistrarBox>?
+
+  deinit { next?.release() }
 
   /// A registrar for an object that is read under tracking; nil if nothing tracks.
   ///
   /// Called on the isolation of the objects that share the probe.
+  @inline(__always)
   func registrarIfTracking() -> CDEObservationRegistrarBox? {
-    let used: CDEObservationRegistrarBox
-    if let next {
-      used = next
-    } else {
-      used = CDEObservationRegistrarBox()
-      next = used
-    }
-    guard parts.isTracking(by: used) else { return nil }
-    next = nil
-    return CDEObservationRegistrarBox(keeping: used)
+    let used = next ?? makeNext()
+    return used._withUnsafeGuaranteedRef { parts.isTracking(by: $0) } ? takeNext() : nil
+  }
+
+  @inline(never)
+  private func makeNext() -> Unmanaged<CDEObservationRegistrarBox> {
+    let made = Unmanaged.passRetained(CDEObservationRegistrarBox())
+    next = made
+    return made
+  }
+
+  @inline(never)
+  private func takeNext() -> CDEObservationRegistrarBox {
+    defer { next = nil }
+    return CDEObservationRegistrarBox(keeping: next?.takeRetainedValue())
   }
 
   private static let detached = Lock(TrackingProbe())

@@ -68,7 +68,7 @@ public enum TextOperator: String, Hashable, Sendable, CaseIterable {
   ///   - keeping: the texts that the next call has again.
   /// - Returns: nil if the second text is no pattern of the operator.
   public func holds(
-    _ text: String, _ part: String, _ options: TextOptions, _ prepared: TextPatternCache?,
+    _ text: String, _ part: String, _ options: TextOptions, _ prepared: ConditionCache?,
     keeping: Sides = .part
   ) -> Bool? {
     if hasPattern {

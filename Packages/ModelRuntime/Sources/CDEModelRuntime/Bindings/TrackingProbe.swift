@@ -66,10 +66,10 @@ final class TrackingProbe {
   }
 
   private let parts = Parts.shared
-  /// The registrar of the next checks, which the probe retains; nil before the first one, and after one has detected tracking.
+  /// The registrar of the next checks; nil before the first one, and after one has detected tracking.
   ///
-  /// Unmanaged, because to retain and release it takes longer than all else in a check.
-  @exclusivity(unchecked) private var next: Unmanaged<CDEObservationRegistrarBox>?
+  /// Retained once, because to retain and release it in each check takes longer than the check.
+  @exclusivity(unchecked) private var next: Borrowed<CDEObservationRegistrarBox>?
 
   deinit { next?.release() }
 
@@ -79,20 +79,22 @@ final class TrackingProbe {
   @inline(__always)
   func registrarIfTracking() -> CDEObservationRegistrarBox? {
     let used = next ?? makeNext()
-    return used._withUnsafeGuaranteedRef { parts.isTracking(by: $0) } ? takeNext() : nil
+    return used.with { parts.isTracking(by: $0) } ? takeNext() : nil
   }
 
   @inline(never)
-  private func makeNext() -> Unmanaged<CDEObservationRegistrarBox> {
-    let made = Unmanaged.passRetained(CDEObservationRegistrarBox())
-    next = made
-    return made
+  private func makeNext() -> Borrowed<CDEObservationRegistrarBox> {
+    let made = CDEObservationRegistrarBox()
+    let borrowed = Borrowed(made)
+    borrowed.retain()
+    next = borrowed
+    return borrowed
   }
 
   @inline(never)
   private func takeNext() -> CDEObservationRegistrarBox {
     defer { next = nil }
-    return CDEObservationRegistrarBox(keeping: next?.takeRetainedValue())
+    return CDEObservationRegistrarBox(keeping: next?.takeOwnership())
   }
 
   private static let detached = Lock(TrackingProbe())

@@ -136,7 +136,7 @@ extension QueryResolver {
         // One list instead of many comparisons, but only if the element itself is compared.
         if let value = try plain(element), value.expression == left {
           kind = value.kind
-          values.append(right)
+          if !Self.isBetweenRealNumbers(right, of: value) { values.append(right) }
         } else {
           parts.append(part)
         }
@@ -151,6 +151,14 @@ extension QueryResolver {
           : .comparison(value.expression, .in, .list(values), Self.options(options, kind ?? value.kind)))
     }
     return .some(parts)
+  }
+
+  /// Whether a whole number equals no value of an attribute with a floating point. In a list, SQLite would round it to the nearest one.
+  private static func isBetweenRealNumbers(_ member: StoreExpression, of element: QueryValue) -> Bool {
+    guard case .path = element.expression, element.kind == .number(.real),
+      case .value(.integer(let whole)) = member
+    else { return false }
+    return Double(exactly: whole) == nil
   }
 
   /// The element of a membership test if the store computes it; nil for constants.

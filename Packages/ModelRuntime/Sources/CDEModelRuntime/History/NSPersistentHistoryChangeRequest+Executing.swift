@@ -129,7 +129,7 @@ private struct HistoryFilter {
     if let predicate = request.predicate {
       do {
         let tree = try predicate.predicateTree()
-        result = try result.filter { try tree.evaluate(with: .object($0), patterns: nil) }
+        result = try result.filter { try tree.evaluate(with: .object($0), cache: nil) }
       } catch let error as ManagedObjectError {
         throw error
       } catch {

@@ -20,9 +20,8 @@ extension PredicateEvaluator {
       guard let lower = try order(left, bounds[0], comparison), lower >= 0 else { return false }
       return try order(left, bounds[1], comparison).map { $0 <= 0 } ?? false
     case .in:
-      // The common case, a list of literals, without wrapping each member.
-      if case .constant(.list(let list)) = right, case .constant(let constant) = left, left.members == nil {
-        return try list.contains { try same(constant, $0, comparison) }
+      if case .constant(.list(let list)) = right, left.members == nil {
+        return try isMember(left, of: list, comparison)
       }
       if let members = right.members { return try members.contains { try same(left, $0, comparison) } }
       return try text(right, .contains, left, comparison)
@@ -97,7 +96,7 @@ extension PredicateEvaluator {
     var keeping: TextOperator.Sides = []
     if (isLeft ? comparison.left : comparison.right).isConstant { keeping.insert(.text) }
     if (isLeft ? comparison.right : comparison.left).isConstant { keeping.insert(.part) }
-    guard let holds = op.holds(text, pattern, comparison.options, patterns, keeping: keeping) else {
+    guard let holds = op.holds(text, pattern, comparison.options, cache, keeping: keeping) else {
       throw PredicateTreeError.malformedExpression
     }
     return holds
@@ -107,12 +106,12 @@ extension PredicateEvaluator {
   private func folded(
     _ text: String, _ options: PredicateTextOptions, of side: ExpressionTree
   ) -> String {
-    guard let patterns, side.isConstant else { return TextComparison.folded(text, options) }
-    return patterns.folded(text, options)
+    guard let cache, side.isConstant else { return TextComparison.folded(text, options) }
+    return cache.folded(text, options)
   }
 
   /// Equality of two single values.
-  private func same(
+  func same(
     _ left: PredicateValue, _ right: PredicateValue, _ comparison: PredicateComparison
   ) throws -> Bool {
     switch (left, right) {
@@ -129,7 +128,7 @@ extension PredicateEvaluator {
     }
   }
 
-  private func same(
+  func same(
     _ left: PredicateConstant, _ right: PredicateConstant, _ comparison: PredicateComparison
   ) throws -> Bool {
     if left.isComparable(with: right) {

@@ -6,7 +6,7 @@ struct PredicateEvaluator {
   let subject: PredicateValue
   var variables: [String: PredicateValue]
   /// If nil, each pattern is prepared at each use.
-  let patterns: TextPatternCache?
+  let cache: ConditionCache?
 
   /// Whether the properties of the object have types. A comparison of different kinds is then a mistake.
   var isTyped: Bool {

@@ -13,28 +13,28 @@ extension PredicateTree {
   public func evaluate(
     with object: some PredicateValueProviding, variables: [String: PredicateValue] = [:]
   ) throws -> Bool {
-    try evaluate(with: .object(object), variables: variables, patterns: nil)
+    try evaluate(with: .object(object), variables: variables, cache: nil)
   }
 
   /// Whether the predicate is true for a value, which may be a scalar: `SELF BEGINSWITH "a"`.
   public func evaluate(with value: PredicateValue, variables: [String: PredicateValue] = [:]) throws -> Bool {
-    try evaluate(with: value, variables: variables, patterns: nil)
+    try evaluate(with: value, variables: variables, cache: nil)
   }
 
   /// Whether a predicate object with this tree is true for an object.
   func holds(
-    for object: Any?, _ variables: [String: Any], _ patterns: TextPatternCache
+    for object: Any?, _ variables: [String: Any], _ cache: ConditionCache
   ) throws -> Bool {
     try evaluate(
       with: PredicateValue(object),
-      variables: variables.isEmpty ? [:] : variables.mapValues { try PredicateValue($0) }, patterns: patterns)
+      variables: variables.isEmpty ? [:] : variables.mapValues { try PredicateValue($0) }, cache: cache)
   }
 
-  /// The same for many objects, with a common cache of prepared patterns.
+  /// The same for many objects, with a common cache.
   @_spi(CDE) public func evaluate(
-    with value: PredicateValue, variables: [String: PredicateValue] = [:], patterns: TextPatternCache?
+    with value: PredicateValue, variables: [String: PredicateValue] = [:], cache: ConditionCache?
   ) throws -> Bool {
-    try PredicateEvaluator(subject: value, variables: variables, patterns: patterns).holds(self)
+    try PredicateEvaluator(subject: value, variables: variables, cache: cache).holds(self)
   }
 }
 
@@ -45,7 +45,7 @@ extension ExpressionTree {
   public func evaluate(
     with object: some PredicateValueProviding, variables: [String: PredicateValue] = [:]
   ) throws -> PredicateValue {
-    try PredicateEvaluator(subject: .object(object), variables: variables, patterns: nil)
+    try PredicateEvaluator(subject: .object(object), variables: variables, cache: nil)
       .value(self)
   }
 }

@@ -125,13 +125,13 @@ extension NSPredicate {
 
   private func matchesAlone(_ object: Any?, _ variables: [String: Any]) throws -> Bool {
     if let predicate = self as? TreePredicate {
-      return try predicate.result.get().holds(for: object, variables, predicate.patterns)
+      return try predicate.result.get().holds(for: object, variables, predicate.cache)
     }
     if let compound = self as? NSCompoundPredicate {
       guard let compound = compound as? TreeCompoundPredicate, let tree = compound.parsed else {
         return false
       }
-      return try tree.holds(for: object, variables, compound.patterns)
+      return try tree.holds(for: object, variables, compound.cache)
     }
     return variables.isEmpty
       ? evaluate(with: object) : evaluate(with: object, substitutionVariables: variables)

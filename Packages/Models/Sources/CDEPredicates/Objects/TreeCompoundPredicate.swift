@@ -10,7 +10,7 @@ public import Foundation
 public final class TreeCompoundPredicate: NSCompoundPredicate, NSSecureCoding {
   /// The tree of a format; nil if the compound was made of objects.
   let parsed: PredicateTree?
-  let patterns = TextPatternCache()
+  let cache = ConditionCache()
   private let logicalType: LogicalType
   /// The objects that the compound was made of; nil if it was made of a tree.
   private let given: PredicateObjects?
@@ -102,7 +102,7 @@ public final class TreeCompoundPredicate: NSCompoundPredicate, NSSecureCoding {
   }
 
   public override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
-    if let parsed { return (try? parsed.holds(for: object, bindings ?? [:], patterns)) ?? false }
+    if let parsed { return (try? parsed.holds(for: object, bindings ?? [:], cache)) ?? false }
     return (try? matches(object, substitutionVariables: bindings ?? [:])) ?? false
   }
 

@@ -26,7 +26,7 @@ extension TreeExpression {
   public func value(for object: Any?, substitutionVariables variables: [String: Any] = [:]) throws -> Any? {
     let evaluator = PredicateEvaluator(
       subject: try PredicateValue(object),
-      variables: try variables.mapValues { try PredicateValue($0) }, patterns: nil)
+      variables: try variables.mapValues { try PredicateValue($0) }, cache: nil)
     return try evaluator.value(try result.get()).plainValue
   }
 

@@ -12,7 +12,7 @@ public import Foundation
 public class TreePredicate: NSPredicate, NSSecureCoding {
   /// The tree, or the error of the format.
   public let result: Result<PredicateTree, PredicateTreeError>
-  let patterns = TextPatternCache()
+  let cache = ConditionCache()
 
   /// Makes a predicate of a tree, or a predicate that throws an error at each use.
   ///
@@ -102,7 +102,7 @@ public class TreePredicate: NSPredicate, NSSecureCoding {
 
   public override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
     do {
-      return try result.get().holds(for: object, bindings ?? [:], patterns)
+      return try result.get().holds(for: object, bindings ?? [:], cache)
     } catch {
       PredicateReports.noteFalse(self, error)
       return false

@@ -4,7 +4,6 @@ extension FilterEvaluator {
   func value(_ expression: StoreExpression) throws(StoreError) -> StoreValue {
     if !known.isEmpty, let value = known[expression] { return value }
     switch expression {
-    case .value(.reference(_, let key)): return .integer(key)
     case .value(let value): return Self.made(value)
     case .list: throw misuse("a list stands where a value is expected")
     case .path(let path):
@@ -34,15 +33,16 @@ extension FilterEvaluator {
     _ end: StorePath.End, of row: (row: Row, entity: EntityIndex)
   ) throws(StoreError) -> StoreValue {
     guard case .property(let slot, let leaf) = end else { return .integer(row.row.key) }
-    let value = try row.row.value(of: slot, leaf: leaf, in: row.entity)
-    if case .reference(_, let key) = value { return .integer(key) }
-    return Self.made(value)
+    return Self.made(try row.row.value(of: slot, leaf: leaf, in: row.entity))
   }
 
-  /// A value as a database has it: what is no number is nil.
-  private static func made(_ value: StoreValue) -> StoreValue {
-    if case .real(let number) = value, number.isNaN { return .null }
-    return value
+  /// A value as a database has it: a reference is its key, what is no number is nil.
+  static func made(_ value: StoreValue) -> StoreValue {
+    switch value {
+    case .reference(_, let key): .integer(key)
+    case .real(let number) where number.isNaN: .null
+    default: value
+    }
   }
 
   func aggregate(

@@ -8,7 +8,7 @@
   private let schema: ResolvedSchema
   /// The rows at which paths can start, with the entities whose layouts number their slots.
   private var scopes: [(row: Row, entity: EntityIndex)] = []
-  private let patterns = TextPatternCache()
+  let cache = ConditionCache()
   /// The values of a group, by their expressions: its aggregates, and what is the same for all its rows.
   private(set) var known: [StoreExpression: StoreValue] = [:]
 
@@ -69,7 +69,7 @@
     case .rules(let rules, let otherwise):
       for rule in rules where try holds(rule.condition) { return rule.holds }
       return try holds(otherwise)
-    case .keys(let keys): return keys.contains(scopes[0].row.key)
+    case .keys(let keys): return isKey(scopes[0].row.key, in: keys)
     case .entity(let path, let entities):
       for element in try elements(path) where entities.contains(element.row.concreteEntity) { return true }
       return false
@@ -98,7 +98,7 @@
     case .in, .between: throw misuse("\(comparison) has no list")
     case .text(let op):
       guard case .text(let text) = subject, case .text(let part) = other else { return false }
-      guard let holds = op.holds(text, part, options, patterns) else {
+      guard let holds = op.holds(text, part, options, cache) else {
         throw StoreError(
           .unsupportedQuery, "The regular expression of a condition is not valid. Write it in ICU's syntax.")
       }
@@ -112,6 +112,7 @@
   ) throws(StoreError) -> Bool {
     switch comparison {
     case .in:
+      if let isMember = isMember(subject, of: list, options) { return isMember }
       for element in list where equal(subject, try value(element), options) { return true }
       return false
     case .between where list.count == 2:
@@ -130,10 +131,10 @@
     guard !options.isEmpty, case .text(let one) = left, case .text(let other) = right else {
       return (left, right)
     }
-    return (.text(TextComparison.folded(one, options)), .text(patterns.folded(other, options)))
+    return (.text(TextComparison.folded(one, options)), .text(cache.folded(other, options)))
   }
 
-  private func equal(_ left: StoreValue, _ right: StoreValue, _ options: TextOptions) -> Bool {
+  func equal(_ left: StoreValue, _ right: StoreValue, _ options: TextOptions) -> Bool {
     let (left, right) = folded(left, right, options)
     return ValueOrder.equal(left, right)
   }

@@ -9,10 +9,8 @@ internal import Synchronization
 /// nothing.
 public final class CDEObservationRegistrarBox: Sendable {
   @usableFromInline let registrar = ObservationRegistrar()
-  /// The registrar that has recorded the tracking in which this one was made, see `TrackingProbe`.
-  private let kept: CDEObservationRegistrarBox?
 
-  init(keeping kept: CDEObservationRegistrarBox? = nil) { self.kept = kept }
+  init() {}
 
   @inlinable
   public func access<Subject: Observable, Member>(_ subject: Subject, keyPath: KeyPath<Subject, Member>) {
@@ -32,8 +30,8 @@ public final class CDEObservationRegistrarBox: Sendable {
 /// There is no public call for this. But only tracking hashes the key path of an access. The probe uses a key
 /// path whose subscript argument counts how often it is hashed.
 ///
-/// Tracking that was detected is recorded with the probe's registrar, too, which therefore goes to the object. What tracks is released with
-/// the objects that it has read. With a registrar for all of them it would stay until one of its properties changes.
+/// Tracking that was detected has been recorded with the registrar of the check, so that registrar becomes the object's. What tracks is
+/// released with the objects that it has read. With a registrar for all of them it would stay until one of its properties changes.
 final class TrackingProbe {
   /// What all probes share.
   private final class Parts: @unchecked Sendable {
@@ -92,9 +90,9 @@ final class TrackingProbe {
   }
 
   @inline(never)
-  private func takeNext() -> CDEObservationRegistrarBox {
+  private func takeNext() -> CDEObservationRegistrarBox? {
     defer { next = nil }
-    return CDEObservationRegistrarBox(keeping: next?.takeOwnership())
+    return next?.takeOwnership()
   }
 
   private static let detached = Lock(TrackingProbe())

@@ -239,6 +239,21 @@ struct CallerIsolationTests {
       #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
     }
   }
+
+  @Test("Stores are loaded in the background without a thread of the pool of tasks")
+  func loadingQueue() async throws {
+    let model = try Stack().container.managedObjectModel
+    let description = NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))
+    description.shouldAddStoreAsynchronously = true
+    let container = NSPersistentContainer(name: "Loading", managedObjectModel: model)
+    container.persistentStoreDescriptions = [description]
+    let isInTask = await withCheckedContinuation { continuation in
+      container.loadPersistentStores { _, _ in
+        continuation.resume(returning: withUnsafeCurrentTask { $0 != nil })
+      }
+    }
+    #expect(!isInTask)
+  }
 }
 
 @MainActor

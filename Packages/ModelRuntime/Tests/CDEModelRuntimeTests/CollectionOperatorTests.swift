@@ -47,6 +47,23 @@ struct CollectionOperatorTests {
     #expect(empty.value(forKeyPath: "parts.@max.weight") == nil)
   }
 
+  @Test("Decimals of members are collected, and may be members of sets")
+  func decimals() throws {
+    let (context, box) = try category()
+    let twin = context.make("Part", ["box": box, "price": Decimal(string: "0.10")!])
+    let expected: Set<Decimal> = [Decimal(string: "0.1")!, Decimal(string: "0.2")!]
+    let prices = try #require(box.value(forKeyPath: "parts.price") as? NSSet)
+    #expect(prices.count == 2 && Set(prices.allObjects.compactMap { $0 as? Decimal }) == expected)
+    let distinct = box.value(forKeyPath: "parts.@distinctUnionOfObjects.price") as? [NSDecimalNumber]
+    #expect(distinct.map { Set($0.map(\.decimalValue)) } == expected && distinct?.count == 2)
+    let price = try #require(twin.value(forKey: "price") as? NSDecimalNumber)
+    let one = NSSet(array: [price])
+    #expect(one.contains(price) && price.isEqual(NSDecimalNumber(string: "0.1")) && "\(price)" == "0.1")
+    let archive = try NSKeyedArchiver.archivedData(
+      withRootObject: price.stringValue, requiringSecureCoding: true)
+    #expect(!archive.isEmpty && prices.contains(price))
+  }
+
   @Test("A value is set in every member that a path reaches")
   func settingMembers() throws {
     let (context, box) = try category()

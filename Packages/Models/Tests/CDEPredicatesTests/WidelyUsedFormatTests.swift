@@ -30,6 +30,25 @@ struct WidelyUsedFormatTests {
     #expect(throws: PredicateTreeError.self) { try PredicateTree(format: "noindex:(a, b) == 1") }
   }
 
+  @Test("indexed:by: is its first argument")
+  func indexed() throws {
+    #expect(try holds("indexed:by:(n, 'byNumber') BETWEEN {1, 3}", ["n": 2]))
+    #expect(throws: PredicateTreeError.self) { try PredicateTree(format: "indexed:by:(a) == 1") }
+  }
+
+  @Test("Methods of numbers and texts may be called")
+  func methods() throws {
+    #expect(try holds("FUNCTION(n, 'stringValue') == '12'", ["n": 12]))
+    #expect(try holds("FUNCTION(n, 'stringValue') == '0.5'", ["n": 0.5]))
+    #expect(try holds("FUNCTION(t, 'intValue') == 12 AND FUNCTION(t, 'length') == 5", ["t": "12.50"]))
+    #expect(
+      try holds("FUNCTION(t, 'doubleValue') == 12.5 AND FUNCTION(t, 'boolValue') == YES", ["t": "12.50"]))
+    #expect(
+      try holds("FUNCTION(t, 'uppercaseString') == 'AB' AND FUNCTION(u, 'intValue') == nil", ["t": "ab"]))
+    #expect(try holds("FUNCTION(n, 'boolValue') == YES AND FUNCTION(n, 'decimalValue') == 2", ["n": 2]))
+    #expect(throws: PredicateTreeError.self) { try holds("FUNCTION(n, 'uppercaseString') == 'AB'", ["n": 2]) }
+  }
+
   @Test("Unions of objects collect the values of members, with and without duplicates")
   func unions() throws {
     let thing = Thing(tags: [Thing(1, ["name": "a"]), Thing(2, ["name": "b"]), Thing(3, ["name": "a"])])

@@ -98,11 +98,17 @@
 @_exported public import let CDEModelRuntime.NSMigratePersistentStoresAutomaticallyOption
 @_exported public import let CDEModelRuntime.NSMigrationCancelledError
 @_exported public import let CDEModelRuntime.NSMigrationConstraintViolationError
+@_exported public import let CDEModelRuntime.NSMigrationDestinationObjectKey
+@_exported public import let CDEModelRuntime.NSMigrationEntityMappingKey
+@_exported public import let CDEModelRuntime.NSMigrationEntityPolicyKey
 @_exported public import let CDEModelRuntime.NSMigrationError
 @_exported public import let CDEModelRuntime.NSMigrationManagerDestinationStoreError
+@_exported public import let CDEModelRuntime.NSMigrationManagerKey
 @_exported public import let CDEModelRuntime.NSMigrationManagerSourceStoreError
 @_exported public import let CDEModelRuntime.NSMigrationMissingMappingModelError
 @_exported public import let CDEModelRuntime.NSMigrationMissingSourceModelError
+@_exported public import let CDEModelRuntime.NSMigrationPropertyMappingKey
+@_exported public import let CDEModelRuntime.NSMigrationSourceObjectKey
 @_exported public import let CDEModelRuntime.NSObjectsChangedByMergeChangesKey
 @_exported public import let CDEModelRuntime.NSOverwriteMergePolicy
 @_exported public import let CDEModelRuntime.NSPersistentHistoryTokenExpiredError

@@ -10,11 +10,15 @@ public struct StoreMigration: Hashable, Sendable {
     /// The value of each leaf of an attribute where the old row has none: of a new attribute, and of one that must have a value.
     /// Empty for a relationship.
     public var defaults: [StoreValue]
+    /// Of a composite attribute the leaves that have values of old ones: the names on the way to a leaf, and those on the way to the
+    /// old one. If empty, leaves of the same names are the same.
+    public var elements: [[String]: [String]]
 
     /// Makes a property; see the properties.
-    public init(source: String?, defaults: [StoreValue] = []) {
+    public init(source: String?, defaults: [StoreValue] = [], elements: [[String]: [String]] = [:]) {
       self.source = source
       self.defaults = defaults
+      self.elements = elements
     }
   }
 

@@ -2,6 +2,7 @@
 public import CDEManagedModel
 @_spi(CDE) internal import CDEModelFiles
 internal import CDEStore
+internal import Dispatch
 public import Foundation
 
 /// A model, its stores and their contexts.
@@ -119,30 +120,25 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   ///
   /// - Parameter block: called once for each description with nil or the error, before this call returns. If
   ///   a description requests loading in the background, the block is called later: on the main actor if the caller is there, and
-  ///   otherwise in a task without an actor, as Core Data calls it on a queue of its own.
+  ///   otherwise on the queue that has loaded it, as in Core Data. No thread of Swift's tasks loads.
   open func loadPersistentStores(
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
     let handler = Carrier(block)
-    let home = ownContext.executor.isCurrent ? MainActor.shared : nil
+    let isOnMainActor = ownContext.executor.isCurrent
     for description in persistentStoreDescriptions {
       let carried = Carrier(description)
       if description.shouldAddStoreAsynchronously {
-        Task.detached {
+        // A migration may take minutes, and wait for other processes. The pool of tasks has few threads.
+        DispatchQueue.global().async {
           let failure = self.failure(toLoad: carried.value)
-          await Self.report(carried, failure, to: handler, on: home)
+          guard isOnMainActor else { return handler.value(carried.value, failure) }
+          Task { @MainActor in handler.value(carried.value, failure) }
         }
       } else {
         handler.value(description, failure(toLoad: description))
       }
     }
-  }
-
-  private static func report(
-    _ description: Carrier<NSPersistentStoreDescription>, _ failure: (any Error)?,
-    to handler: Carrier<(NSPersistentStoreDescription, (any Error)?) -> Void>, on home: isolated (any Actor)?
-  ) {
-    handler.value(description.value, failure)
   }
 
   private func failure(toLoad description: NSPersistentStoreDescription) -> (any Error)? {

@@ -86,8 +86,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     description.configuration = configuration
     description.url = url
     // As in Core Data, only a description migrates unless it is told not to.
-    description.migratesByDefault = false
-    for (key, value) in options ?? [:] { description.setOption(value, forKey: "\(key)") }
+    description.useOptions(options ?? [:])
     return try reportingNSErrors { try addPersistentStore(description) }
   }
 

@@ -9,9 +9,8 @@ enum MigrationPolicies {
   /// - Parameter module: the module of the new model, whose classes come first.
   /// - Throws: ``ManagedObjectError`` with code `.migrationPolicy` if there is no such class, or it is no policy.
   static func policy(for mapping: NSEntityMapping, module: String?) throws -> NSEntityMigrationPolicy {
-    guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else {
-      return NSEntityMigrationPolicy()
-    }
+    guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty, name != "NSEntityMigrationPolicy"
+    else { return NSEntityMigrationPolicy() }
     if let module { PortedClasses.load(module) }
     guard let found = names(of: name, module).lazy.compactMap(ManagedClassRegistry.lookup).first else {
       throw ManagedObjectError(

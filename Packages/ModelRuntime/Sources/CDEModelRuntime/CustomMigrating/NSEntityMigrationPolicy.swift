@@ -3,6 +3,19 @@ public import CDEModelFiles
 @_spi(CDE) public import CDEPredicates
 public import Foundation
 
+/// The variable `$manager` of a mapping's expressions: the migration manager.
+public let NSMigrationManagerKey = "manager"
+/// The variable `$source`: the old object.
+public let NSMigrationSourceObjectKey = "source"
+/// The variable `$destination`: the new object.
+public let NSMigrationDestinationObjectKey = "destination"
+/// The variable `$entityMapping`: the mapping of the entity.
+public let NSMigrationEntityMappingKey = "entityMapping"
+/// The variable `$propertyMapping`: the mapping of the property.
+public let NSMigrationPropertyMappingKey = "propertyMapping"
+/// The variable `$entityPolicy`: the policy of the entity's mapping.
+public let NSMigrationEntityPolicyKey = "entityPolicy"
+
 /// Migrates the objects of one mapping. Subclasses do what expressions can't.
 ///
 /// A mapping names its policy by `entityMigrationPolicyClassName`. The class is found by `Module.Name`, or

@@ -90,17 +90,17 @@ extension NSMigrationManager {
   ) throws -> Any? {
     let tree = try expression.expressionTree()
     // Most expressions name one property. Its value need not become a predicate's, which has fewer types.
-    if case .variableKeyPath("source", let path) = tree, path.count == 1, let source,
+    if case .variableKeyPath(NSMigrationSourceObjectKey, let path) = tree, path.count == 1, let source,
       source.entity.attributesByName[path[0]] != nil
     {
       return Self.nearest(source.value(forKey: path[0]), property.name, of: made)
     }
     var variables = try self.variables(mapping, policy)
-    variables["propertyMapping"] = try PredicateValue(property)
-    variables["destination"] = .object(made)
-    variables["source"] = source.map { .object($0) } ?? .null
+    variables[NSMigrationPropertyMappingKey] = try PredicateValue(property)
+    variables[NSMigrationDestinationObjectKey] = .object(made)
+    variables[NSMigrationSourceObjectKey] = source.map { .object($0) } ?? .null
     // Files of Xcode's name the old object so, too.
-    variables["sourceObject"] = variables["source"]
+    variables["sourceObject"] = variables[NSMigrationSourceObjectKey]
     let result =
       if let source {
         try tree.evaluate(with: source, variables: variables)
@@ -117,8 +117,8 @@ extension NSMigrationManager {
   ) throws -> [String: PredicateValue] {
     if let known = commonVariables, known.mapping === mapping, known.policy === policy { return known.values }
     let values = [
-      "manager": try PredicateValue(self), "entityPolicy": try PredicateValue(policy),
-      "entityMapping": try PredicateValue(mapping),
+      NSMigrationManagerKey: try PredicateValue(self), NSMigrationEntityPolicyKey: try PredicateValue(policy),
+      NSMigrationEntityMappingKey: try PredicateValue(mapping),
     ]
     commonVariables = (mapping, policy, values)
     return values

@@ -248,6 +248,10 @@ extension ManagedObjectError: CustomNSError {
       info["metadata"] = metadata.values
       info["reason"] =
         "The model used to open the store is incompatible with the one used to create the store"
+    } else if (NSMigrationError...NSInferredMappingModelError).contains(errorCode) {
+      info["reason"] = message
+      if let entity { info["entity"] = entity }
+      if let property { info["attribute"] = property }
     }
     return info
   }

@@ -14,7 +14,9 @@ extension StoreMigration {
           let info = binding.properties.first { $0.name == property.name }
           return (
             property.name,
-            StoreMigration.Property(source: property.source, defaults: info.map(binding.storedDefaults) ?? [])
+            StoreMigration.Property(
+              source: property.source, defaults: info.map(binding.storedDefaults) ?? [],
+              elements: Dictionary(property.elements.map { ($0.path, $0.source) }) { first, _ in first })
           )
         }
         return Entity(

@@ -62,14 +62,14 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
   /// Whether a store of another version of the model is migrated when it is opened; true by default, as in Core Data. The same as
   /// ``NSMigratePersistentStoresAutomaticallyOption``.
   open var shouldMigrateStoreAutomatically: Bool {
-    get { options[NSMigratePersistentStoresAutomaticallyOption] as? Bool ?? migratesByDefault }
+    get { options[NSMigratePersistentStoresAutomaticallyOption] as? Bool ?? false }
     set { options[NSMigratePersistentStoresAutomaticallyOption] = newValue }
   }
   /// Whether a migration works out itself what changed; true by default, as in Core Data. Without it, a store of another version
   /// needs a mapping model: one of ``migrationMappingModels``, or a compiled one among the program's resources. The same as
   /// ``NSInferMappingModelAutomaticallyOption``.
   open var shouldInferMappingModelAutomatically: Bool {
-    get { options[NSInferMappingModelAutomaticallyOption] as? Bool ?? migratesByDefault }
+    get { options[NSInferMappingModelAutomaticallyOption] as? Bool ?? false }
     set { options[NSInferMappingModelAutomaticallyOption] = newValue }
   }
   /// Old versions of the model, to migrate a store that has no copy of its model from. Empty by default: the copy in the store and the
@@ -91,12 +91,12 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
   /// thread, and added to another `Progress` as a child. Copies of the description share it. After a cancellation set a new one
   /// to try again. Apple's Core Data has no such property.
   open var migrationProgress = Progress.discreteProgress(totalUnitCount: -1)
-  /// Whether a store is migrated if no option says so.
-  var migratesByDefault = true
   /// Whether the store is loaded in the background; false by default.
   open var shouldAddStoreAsynchronously = false
-  /// The options set so far, by the names of the option constants.
-  public private(set) var options: [String: Any] = [:]
+  /// The options, by the names of the option constants. At first the two of migrations, which are on.
+  public private(set) var options: [String: Any] = [
+    NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+  ]
   /// The pragmas set by ``setValue(_:forPragmaNamed:)``. Does not contain those of ``NSSQLitePragmasOption``,
   /// which override these.
   public private(set) var sqlitePragmas: [String: String] = [:]
@@ -117,6 +117,11 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
   /// Sets an option, or removes it with nil. Unknown options are kept and have no effect.
   open func setOption(_ option: Any?, forKey key: String) { options[key] = option }
 
+  /// Uses options alone, without those that a new description has.
+  func useOptions(_ options: [AnyHashable: Any]) {
+    self.options = Dictionary(options.map { ("\($0.key)", $0.value) }) { _, last in last }
+  }
+
   /// Sets a pragma on each connection, for example `"DELETE"` for `journal_mode`.
   open func setValue(_ value: String?, forPragmaNamed name: String) { sqlitePragmas[name] = value }
 
@@ -129,7 +134,6 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
     copy.migrationSourceModels = migrationSourceModels
     copy.migrationMappingModels = migrationMappingModels
     copy.migrationProgress = migrationProgress
-    copy.migratesByDefault = migratesByDefault
     copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
     copy.options = options
     copy.sqlitePragmas = sqlitePragmas

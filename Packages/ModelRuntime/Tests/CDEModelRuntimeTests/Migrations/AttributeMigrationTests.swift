@@ -166,6 +166,10 @@ struct AttributeMigrationTests {
     #expect(obstacles == [MigrationObstacle(.missingValues, entity: "Note", properties: ["stars"], count: 1)])
     try store.expectRefusal(
       new, .migration, 134110, "Note.stars must have a value now, and 1 object of the store has none")
+    let failure = #expect(throws: (any Error).self) { try store.opened(new) }
+    let info = (failure as? NSError)?.userInfo ?? [:]
+    #expect(info["entity"] as? String == "Note" && info["attribute"] as? String == "stars")
+    #expect((info["reason"] as? String)?.contains("must have a value now") == true)
     try store.expectRefusal(
       note(attribute("other", .integer16AttributeType, optional: false)), .migration, 134110,
       "2 objects of the store have none")
@@ -222,6 +226,66 @@ struct AttributeMigrationTests {
       #expect(notes[1].value(forKey: "place") == nil)
     }
     try container.close()
+  }
+
+  private func composite(_ name: String, _ elements: NSAttributeDescription...)
+    -> NSCompositeAttributeDescription
+  {
+    let result = NSCompositeAttributeDescription()
+    result.name = name
+    result.elements = elements
+    return result
+  }
+
+  private func element(_ name: String, was former: String? = nil) -> NSAttributeDescription {
+    let result = attribute(name, .stringAttributeType)
+    result.renamingIdentifier = former
+    return result
+  }
+
+  @Test("Renamed elements of a composite keep their values, and the plan says which are lost")
+  func renamedElements() throws {
+    func store() throws -> OldStore {
+      try self.store(
+        composite("place", element("a"), element("b"), composite("inner", element("c"), element("d"))),
+        values: ["place": ["a": "A", "b": "B", "inner": ["c": "C", "d": "D"]]])
+    }
+    func new() -> NSManagedObjectModel {
+      let renamed = composite("inside", element("d", was: "c"))
+      renamed.renamingIdentifier = "inner"
+      let place = composite("position", element("b", was: "a"), element("x", was: "b"), renamed)
+      place.renamingIdentifier = "place"
+      return note(place)
+    }
+    let plan = try store().plan(new())
+    #expect(
+      plan.losses.map { "\($0)" } == [
+        "Note.position: has other elements: b was named a, x was named b, inside.d was named inner.c, inner.d is removed "
+          + "with its values"
+      ])
+    let container = try store().opened(new())
+    try container.work { context in
+      let notes = try context.all("Note", sort: "title")
+      let place = notes[0].value(forKey: "position") as? NSDictionary
+      #expect(place == ["b": "A", "x": "B", "inside": ["d": "C"]])
+      #expect(notes[1].value(forKey: "position") == nil)
+    }
+    try container.close()
+    let added = composite(
+      "place", element("a"), element("b"), composite("inner", element("c"), element("d")), element("e"))
+    #expect(try store().plan(note(added)).losses.isEmpty)
+  }
+
+  @Test("An element of an unclear name, or of another kind, is named")
+  func refusedElements() throws {
+    func old() -> NSCompositeAttributeDescription { composite("place", element("a"), element("b")) }
+    try store(old()).expectRefusal(
+      note(composite("place", element("x", was: "a"), element("y", was: "a"))), .inferredMapping, 134190,
+      "The element")
+    let date = attribute("a", .dateAttributeType)
+    try store(old()).expectRefusal(
+      note(composite("place", date)), .inferredMapping, 134190,
+      "Note.place.a was of type string and is of type date")
   }
 
   @Test("Values move between the database and files of their own")

@@ -18,8 +18,8 @@ enum DefaultValueExpression {
     case .int16: return integer(text, Int16.self)
     case .int32: return integer(text, Int32.self)
     case .int64: return integer(text, Int64.self)
-    case .float: return number(text).flatMap(Float.init)
-    case .double: return number(text).flatMap(Double.init)
+    case .float: return floating(text, Float.self)
+    case .double: return floating(text, Double.self)
     case .decimal: return decimal(text)
     case .date: return date(text)
     case .data: return data(text)
@@ -53,13 +53,26 @@ enum DefaultValueExpression {
     return number(text).flatMap { Value($0) }
   }
 
+  private static func floating<Value: BinaryFloatingPoint & LosslessStringConvertible>(
+    _ text: String, _ type: Value.Type
+  ) -> Value? {
+    if let decimal = number(text) { return Value(decimal) }
+    if let whole = integer(text, Int64.self) { return Value(whole) }
+    // Fractions and exponents in hexadecimal notation, such as 0x1.8p4.
+    let unsigned = text.drop { $0 == "-" || $0 == "+" }
+    return unsigned.hasPrefix("0x") ? Value(text.filter { $0 != "_" }) : nil
+  }
+
   private static func decimal(_ text: String) -> Decimal? {
     if let inner = argument(of: text, in: ["Decimal", ".init"], label: "string") {
       return stringLiteral(inner).flatMap { number($0) }
         .flatMap { Decimal(string: $0, locale: Locale(identifier: "en_US_POSIX")) }
     }
     if let inner = argument(of: text, in: ["Decimal", ".init"], label: nil) { return decimal(inner) }
-    return number(text).flatMap { Decimal(string: $0, locale: Locale(identifier: "en_US_POSIX")) }
+    if let decimal = number(text) {
+      return Decimal(string: decimal, locale: Locale(identifier: "en_US_POSIX"))
+    }
+    return integer(text, Int64.self).map { Decimal($0) } ?? floating(text, Double.self).map { Decimal($0) }
   }
 
   // MARK: Dates, data, identifiers
@@ -72,10 +85,10 @@ enum DefaultValueExpression {
     }
     let types = ["Date", "Foundation.Date", ".init", "Date.init"]
     if let inner = argument(of: text, in: types, label: "timeIntervalSince1970") {
-      return number(inner).flatMap(Double.init).map { Date(timeIntervalSince1970: $0) }
+      return floating(inner, Double.self).map { Date(timeIntervalSince1970: $0) }
     }
     if let inner = argument(of: text, in: types, label: "timeIntervalSinceReferenceDate") {
-      return number(inner).flatMap(Double.init).map { Date(timeIntervalSinceReferenceDate: $0) }
+      return floating(inner, Double.self).map { Date(timeIntervalSinceReferenceDate: $0) }
     }
     return nil
   }

@@ -6,21 +6,33 @@ internal import CDEStore
 /// Core Data's documentation names no changes of types. A published app with 96 versions relies on one from whole numbers of 64 bits
 /// to floating-point numbers of 32. All numbers have values of one class, `NSNumber`, so all of their types count alike here.
 enum AttributeConversion {
-  /// Whether values of one attribute can become values of another one.
+  /// Two attributes, or elements of composites, of which one can't have the values of the other.
+  struct Misfit {
+    /// The names of the element in the new attribute, with a point before each; empty for the attribute itself.
+    var path = ""
+    let old: NSAttributeDescription
+    let new: NSAttributeDescription
+  }
+
+  /// What prevents that values of one attribute become values of another one; nil if they can.
   ///
   /// - Parameter alwaysFitting: whether only types count that have a place for all values. A number may be rounded there.
-  static func allows(
+  static func misfit(
     _ old: NSAttributeDescription, _ new: NSAttributeDescription, alwaysFitting: Bool = false
-  ) -> Bool {
+  ) -> Misfit? {
     if let old = old as? NSCompositeAttributeDescription, let new = new as? NSCompositeAttributeDescription {
-      return new.elements.allSatisfy { element in
-        guard let former = old.elements.first(where: { $0.name == element.name }) else { return true }
-        return allows(former, element, alwaysFitting: alwaysFitting)
+      for case (let element, let former?) in ElementPairs(new, old).pairs {
+        guard var misfit = misfit(former, element, alwaysFitting: alwaysFitting) else { continue }
+        misfit.path = ".\(element.name)\(misfit.path)"
+        return misfit
       }
+      return nil
     }
     let types = (old.attributeType, new.attributeType)
-    return types.0 == types.1 || types == (.URIAttributeType, .stringAttributeType)
+    let isAllowed =
+      types.0 == types.1 || types == (.URIAttributeType, .stringAttributeType)
       || (alwaysFitting ? fits(types.0, types.1) : isNumber(types.0) && isNumber(types.1))
+    return isAllowed ? nil : Misfit(old: old, new: new)
   }
 
   /// Whether a type has a place for all numbers of another one. Infinity and the greatest decimals are left aside.

@@ -10,6 +10,14 @@ internal import CDEStore
     public let name: String
     /// Nil for a new property.
     public let source: String?
+    /// The leaves of a composite attribute that have values of old ones; empty for other properties.
+    public var elements: [Element] = []
+  }
+
+  /// A leaf of a composite attribute and the old leaf whose values it has, by the names on the ways to them.
+  public struct Element: Hashable, Sendable {
+    public let path: [String]
+    public let source: [String]
   }
 
   /// An entity of either model.
@@ -105,7 +113,10 @@ struct EntityPairs {
     removed = old.filter { targets[$0.name ?? ""] == nil }
   }
 
-  func source(of entity: NSEntityDescription) -> NSEntityDescription? { sources[entity.name ?? ""] }
+  func source(of entity: NSEntityDescription) -> NSEntityDescription? { source(named: entity.name ?? "") }
+
+  /// The old entity of a new one with a name.
+  func source(named name: String) -> NSEntityDescription? { sources[name] }
 
   func destination(of entity: NSEntityDescription) -> NSEntityDescription? { targets[entity.name ?? ""] }
 
@@ -123,6 +134,7 @@ struct EntityPairs {
     let entity = new.name ?? ""
     for (place, property) in properties.enumerated() {
       var source: String?
+      var elements: [InferredMapping.Element] = []
       switch matches.results[place] {
       case .none: break
       case .several:
@@ -138,9 +150,11 @@ struct EntityPairs {
             + "\(old.name ?? "").\(former[found].name) of the old model. Give the new one a renaming identifier that "
             + "the old entity does not have.", entity: entity, property: property.name)
       case .one(let found):
-        if try fits(property, former[found], entity, dropsUnfit) { source = former[found].name }
+        guard try fits(property, former[found], entity, dropsUnfit) else { break }
+        source = former[found].name
+        elements = ElementPairs.leaves(of: property, from: former[found])
       }
-      result.append(.init(name: property.name, source: source))
+      result.append(.init(name: property.name, source: source, elements: elements))
     }
     return result
   }
@@ -160,14 +174,22 @@ struct EntityPairs {
   ) throws(MappingInferenceError) -> Bool {
     switch (new, old) {
     case (let new as NSAttributeDescription, let old as NSAttributeDescription):
-      let isCompatible = AttributeConversion.allows(old, new, alwaysFitting: dropsUnfit)
-      if new is NSDerivedAttributeDescription { return isCompatible }
-      guard isCompatible else {
+      if let element = ElementPairs.ambiguous(new, old) {
+        throw MappingInferenceError(
+          .ambiguousName,
+          "The element \(element.name) of \(entity).\(new.name) may come from several elements of the old model, or comes from the same "
+            + "one as another element. Give it a renaming identifier that one old element has and no other new one.",
+          entity: entity, property: new.name)
+      }
+      let misfit = AttributeConversion.misfit(old, new, alwaysFitting: dropsUnfit)
+      if new is NSDerivedAttributeDescription { return misfit == nil }
+      if let misfit {
+        let what = misfit.path.isEmpty ? "an attribute" : "an element"
         throw MappingInferenceError(
           .incompatibleType,
-          "\(entity).\(new.name) was of type \(AttributeConversion.name(old)) and is of type \(AttributeConversion.name(new)), "
-            + "whose values are of another kind. Add an attribute under a new name with a renaming identifier of its "
-            + "own, and set its values in code.", entity: entity, property: new.name)
+          "\(entity).\(new.name)\(misfit.path) was of type \(AttributeConversion.name(misfit.old)) and is of type "
+            + "\(AttributeConversion.name(misfit.new)), whose values are of another kind. Add \(what) under a new name with a renaming "
+            + "identifier of its own, and set its values in code.", entity: entity, property: new.name)
       }
       return true
     case (let new as NSRelationshipDescription, let old as NSRelationshipDescription):

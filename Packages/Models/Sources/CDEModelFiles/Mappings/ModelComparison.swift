@@ -136,6 +136,7 @@ struct ModelComparison {
     }
     if let new = new as? NSAttributeDescription, let former = former as? NSAttributeDescription {
       result += attribute(new, former, change)
+      result += elements(new, former, entity)
     }
     if let new = new as? NSRelationshipDescription, let former = former as? NSRelationshipDescription {
       if former.isToMany != new.isToMany {
@@ -181,12 +182,31 @@ struct ModelComparison {
           new.allowsExternalBinaryDataStorage ? "may be in files of its own now" : "is in the database now",
           nil))
     }
-    if let new = new as? NSCompositeAttributeDescription,
-      let former = former as? NSCompositeAttributeDescription,
-      new.versionHash != former.versionHash
-    {
-      result.append(change(.changedElements, "has other elements", nil))
-    }
     return result
+  }
+
+  private func elements(
+    _ new: NSAttributeDescription, _ former: NSAttributeDescription, _ entity: String
+  ) -> [ModelChange] {
+    guard new is NSCompositeAttributeDescription, former is NSCompositeAttributeDescription,
+      new.versionHash != former.versionHash
+    else { return [] }
+    let kept = ElementPairs.leaves(of: new, from: former)
+    let sources = Set(kept.map(\.source))
+    let paths = Set(kept.map(\.path))
+    let lost = ElementPairs.leafPaths(of: former).filter { !sources.contains($0) }
+    var details = kept.filter { $0.path != $0.source }.map {
+      "\($0.path.joined(separator: ".")) was named \($0.source.joined(separator: "."))"
+    }
+    details += ElementPairs.leafPaths(of: new).filter { !paths.contains($0) }.map {
+      "\($0.joined(separator: ".")) is new"
+    }
+    details += lost.map { "\($0.joined(separator: ".")) is removed with its values" }
+    let list = details.isEmpty ? "" : ": " + details.joined(separator: ", ")
+    return [
+      ModelChange(
+        .changedElements, entity, property: new.name,
+        losingValuesOf: lost.isEmpty ? nil : pairs.source(named: entity)?.name, "has other elements\(list)")
+    ]
   }
 }

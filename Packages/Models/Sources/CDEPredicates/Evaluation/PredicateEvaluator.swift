@@ -155,15 +155,20 @@ struct PredicateEvaluator {
   private func call(
     _ selector: String, on target: ExpressionTree, _ arguments: [ExpressionTree]
   ) throws -> PredicateValue {
-    guard case .object(let object) = try value(target),
+    let value = try value(target)
+    if case .constant(let constant) = value, arguments.isEmpty, let result = constant.calling(selector) {
+      return .constant(result)
+    }
+    guard case .object(let object) = value,
       let callable = ((object as? ReflectedObject)?.subject ?? object) as? any PredicateCallable
     else {
       throw PredicateTreeError(
         .unsupported, construct: selector,
         "\(selector) can't be called: its target is no PredicateCallable. Give the object a property instead, and name "
-          + "it in the predicate")
+          + "it in the predicate. A mapping may call a function of its entity's policy, named in value(ofFunction:arguments:)"
+      )
     }
-    return try callable.predicateValue(calling: selector, arguments: try arguments.map { try value($0) })
+    return try callable.predicateValue(calling: selector, arguments: try arguments.map { try self.value($0) })
   }
 
   private func element(of collection: PredicateValue, at index: PredicateValue) throws -> PredicateValue {

@@ -69,6 +69,8 @@ extension ExpressionTree {
     let plain = PredicateFunction.plain(selector)
     // It forbids Spotlight to use an index, which no store here does.
     if plain == "noindex", arguments.count == 1 { return .success(arguments[0]) }
+    // It names the index that a query should use. The database chooses between its indexes itself.
+    if plain == "indexed:by:", arguments.count == 2 { return .success(arguments[0]) }
     if let function = PredicateFunction.named[plain] {
       guard function.arity.contains(arguments.count) else {
         return .failure(

@@ -76,6 +76,9 @@ struct DescriptionInterfaceTests {
     #expect(description.shouldMigrateStoreAutomatically && description.shouldInferMappingModelAutomatically)
     #expect(!description.shouldAddStoreAsynchronously && description.configuration == nil)
     #expect(description.cloudKitContainerOptions == nil)
+    let migrates = NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null")).options
+    #expect(migrates[NSMigratePersistentStoresAutomaticallyOption] as? Bool == true)
+    #expect(migrates[NSInferMappingModelAutomaticallyOption] as? Bool == true)
     description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
     description.setValue("DELETE" as NSString, forPragmaNamed: "journal_mode")
     #expect(description.options[NSPersistentHistoryTrackingKey] as? Bool == true)

@@ -138,6 +138,17 @@ struct MigrationInterfaceTests {
     #expect(manager.sourceModel.entitiesByName["Note"] != nil)
   }
 
+  @Test("Expressions of mappings have variables by constants")
+  func variables() throws {
+    let keys = [
+      NSMigrationManagerKey, NSMigrationSourceObjectKey, NSMigrationDestinationObjectKey,
+      NSMigrationEntityMappingKey,
+      NSMigrationPropertyMappingKey, NSMigrationEntityPolicyKey,
+    ]
+    #expect(keys == ["manager", "source", "destination", "entityMapping", "propertyMapping", "entityPolicy"])
+    #expect(NSExpression(forVariable: NSMigrationSourceObjectKey).variable == "source")
+  }
+
   @Test("A migration calls what a manager and a policy override")
   func overriding() throws {
     typealias Policy = NSEntityMigrationPolicy

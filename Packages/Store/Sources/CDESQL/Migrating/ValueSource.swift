@@ -26,7 +26,7 @@ struct ValueSource {
   func attribute(_ property: RowLayout.Property, _ attribute: StoreAttribute) -> [Value] {
     if let derivation = attribute.derivation { return [derived(property, derivation)] }
     let mapping = move.properties[property.name]
-    let sources = mapping?.source.map { oldLeaves($0, of: property.name) } ?? [:]
+    let sources = mapping.map(oldLeaves) ?? [:]
     return attribute.leafPaths.enumerated().map { index, leaf in
       let fallback =
         mapping.flatMap { $0.defaults.indices.contains(index) ? $0.defaults[index] : nil } ?? .null
@@ -50,19 +50,19 @@ struct ValueSource {
   }
 
   /// The columns of an old attribute by the path of the leaf in the new one; empty for anything else.
-  ///
-  /// The element of an enumeration of SwiftData's has the attribute's name, and gets the new name with it.
-  private func oldLeaves(
-    _ name: String, of newName: String
-  ) -> [[String]: (column: String, leaf: StoreAttribute)] {
+  private func oldLeaves(_ mapping: StoreMigration.Property) -> [[String]: (
+    column: String, leaf: StoreAttribute
+  )] {
     let layout = old.schema.entities[move.source].layout
-    guard let property = layout.property(named: name), !property.isTransient else { return [:] }
+    guard let name = mapping.source, let property = layout.property(named: name), !property.isTransient
+    else { return [:] }
     switch property.kind {
     case .attribute(let attribute), .composite(let attribute):
       let columns = property.cells.map { old.cellColumns[move.source][$0] }
-      let leaves = zip(attribute.leafPaths, columns).map { ($0.path, ($1, $0.attribute)) }
-      let renamed = name == newName ? [] : leaves.filter { $0.0.first == name }
-      return Dictionary(leaves + renamed.map { ([newName] + $0.0.dropFirst(), $0.1) }) { first, _ in first }
+      let leaves = Dictionary(zip(attribute.leafPaths, columns).map { ($0.path, ($1, $0.attribute)) }) {
+        first, _ in first
+      }
+      return mapping.elements.isEmpty ? leaves : mapping.elements.compactMapValues { leaves[$0] }
     case .toOne, .toMany: return [:]
     }
   }
@@ -78,8 +78,8 @@ struct ValueSource {
 
   /// The leaves of an attribute whose numbers get another type.
   func numberChanges(_ property: RowLayout.Property, _ attribute: StoreAttribute) -> [NumberLeaf] {
-    guard attribute.derivation == nil, let name = move.properties[property.name]?.source else { return [] }
-    let sources = oldLeaves(name, of: property.name)
+    guard attribute.derivation == nil, let mapping = move.properties[property.name] else { return [] }
+    let sources = oldLeaves(mapping)
     return attribute.leafPaths.compactMap { leaf in
       guard let (column, former) = sources[leaf.path],
         let change = NumberChange(from: former.type, to: leaf.attribute.type)
@@ -92,9 +92,9 @@ struct ValueSource {
 
   private func derived(_ property: RowLayout.Property, _ derivation: StoreDerivation) -> Value {
     var kept: Value?
-    if let name = move.properties[property.name]?.source,
+    if let mapping = move.properties[property.name], let name = mapping.source,
       case .attribute(let former)? = old.schema.entities[move.source].layout.property(named: name)?.kind,
-      former.derivation == derivation, let (column, _) = oldLeaves(name, of: property.name)[[]],
+      former.derivation == derivation, let (column, _) = oldLeaves(mapping)[[]],
       case .attribute(let attribute) = property.kind, attribute.type == former.type
     {
       kept = Value(piece: SQLPiece("s.\(quoted(column))"), copied: column)

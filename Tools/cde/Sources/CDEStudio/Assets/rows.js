@@ -26,8 +26,11 @@ function conditionField(entity, text, apply) {
   const clear = h('button', { type: 'button', class: 'clear', title: 'Remove the condition', 'aria-label': 'Remove the condition',
     onclick() { input.value = ''; close(); apply(''); } }, '✕');
   let choices = [], from = 0, chosen = -1, asked = 0;
+  // The choices shown may be those of an earlier text. Tab then takes the first one of the text that is there, when they arrive.
+  let isOutdated = false, takesFirst = false;
   const close = () => {
     asked++;
+    takesFirst = false;
     list.hidden = true;
     input.setAttribute('aria-expanded', 'false');
     chosen = -1;
@@ -46,15 +49,20 @@ function conditionField(entity, text, apply) {
     const place = from + (choice.text === '""' ? 1 : typed.length);
     input.setSelectionRange(place, place);
     input.focus();
+    isOutdated = true;
     complete();
   };
   const complete = debounce(60, async () => {
-    const number = ++asked;
+    const number = ++asked, value = input.value;
     let answer;
     try {
       answer = await ask('complete', { entity, text: input.value.slice(0, input.selectionStart) || ' ' });
-    } catch { return; }
-    if (number !== asked || document.activeElement !== input) return;
+    } catch {
+      if (number === asked) close();
+      return;
+    }
+    if (number !== asked || input.value !== value || document.activeElement !== input) return;
+    isOutdated = false;
     choices = answer.choices.slice(0, 60);
     from = input.selectionStart ? answer.from : 0;
     chosen = -1;
@@ -64,8 +72,14 @@ function conditionField(entity, text, apply) {
     list.hidden = !choices.length;
     input.setAttribute('aria-expanded', String(!list.hidden));
     list.style.left = Math.min(from * 7.55, Math.max(0, input.clientWidth - 260)) + 'px';
+    if (takesFirst && choices.length) take(choices[0]);
+    takesFirst = false;
   });
-  input.addEventListener('input', complete);
+  input.addEventListener('input', () => {
+    isOutdated = true;
+    takesFirst = false;
+    complete();
+  });
   input.addEventListener('focus', complete);
   input.addEventListener('blur', close);
   input.addEventListener('keydown', event => {
@@ -84,7 +98,7 @@ function conditionField(entity, text, apply) {
       mark();
     } else if ((event.key === 'Tab' && !event.shiftKey) || event.key === 'Enter') {
       event.preventDefault();
-      take(choices[Math.max(0, chosen)]);
+      if (isOutdated && chosen < 0) takesFirst = true; else take(choices[Math.max(0, chosen)]);
     }
   });
   return h('div', { class: 'condition' }, input, text ? clear : null, list);

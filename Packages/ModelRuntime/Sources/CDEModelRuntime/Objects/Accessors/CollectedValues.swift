@@ -1,4 +1,5 @@
 internal import CDEManagedModel
+@_spi(CDE) internal import CDEPredicates
 internal import Foundation
 
 /// Key paths that go on behind a value: over objects, dictionaries, and collections with their operators.
@@ -61,7 +62,7 @@ enum CollectedValues {
   private static func sum(_ values: [Any]) -> NSNumber {
     let numbers = values.compactMap { $0 as? NSNumber }
     if numbers.contains(where: { $0 is NSDecimalNumber }) {
-      return NSDecimalNumber(decimal: numbers.reduce(0) { $0 + $1.decimalValue })
+      return HashedDecimal(decimal: numbers.reduce(0) { $0 + $1.decimalValue })
     }
     return NSNumber(value: numbers.reduce(0) { $0 + $1.doubleValue })
   }
@@ -94,7 +95,13 @@ enum CollectedValues {
 
   private static func values(of members: [Any], _ path: String) -> [Any] {
     if path == "self" { return members }
-    return members.compactMap { value(of: $0, along: path) }
+    return members.compactMap { value(of: $0, along: path).map(hashable) }
+  }
+
+  /// A value that may be a member of a set: an accessor of a class may give a decimal of Foundation's, whose hash overflows the stack.
+  private static func hashable(_ value: Any) -> Any {
+    guard let number = value as? NSDecimalNumber, !(number is HashedDecimal) else { return value }
+    return HashedDecimal(decimal: number.decimalValue)
   }
 
   /// Values of one kind in their order; values of other kinds are left out.

@@ -5,7 +5,7 @@ internal import Foundation
 struct PredicateEvaluator {
   let subject: PredicateValue
   var variables: [String: PredicateValue]
-  /// If nil, each pattern is prepared at each use.
+  /// If nil, patterns are prepared at each use, and lists are searched member by member.
   let cache: ConditionCache?
 
   /// Whether the properties of the object have types. A comparison of different kinds is then a mistake.

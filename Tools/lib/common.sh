@@ -8,10 +8,13 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # Docs/Architecture.md says what each is for.
 LAYERS="Macros Executors Profiling Store PostgreSQLStore Models ModelRuntime PostgreSQL ObservationDomain Databases SwiftData TestSupport CoreDataEvolution Porting"
 
+# Stack traces need the lines. What a debugger needs beyond them takes a sixth of a debug build. Builds that share a folder have to agree.
+DEBUG_INFO=(-debug-info-format none -Xswiftc -gline-tables-only)
+
 # The build of all targets that tests and checks share. It has the trait PostgreSQL where libpq's headers are, so it is not the one that
 # a plain `swift build` at the root makes.
 # Packages that use the root by path find the library compiled there.
-SHARED_BUILD=(--scratch-path "$ROOT/.build/tests")
+SHARED_BUILD=(--scratch-path "$ROOT/.build/tests" "${DEBUG_INFO[@]}")
 if pkg-config --exists libpq 2>/dev/null; then SHARED_BUILD+=(--traits PostgreSQL); fi
 ROOT_BUILD=(--package-path "$ROOT" "${SHARED_BUILD[@]}")
 

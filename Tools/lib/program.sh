@@ -19,7 +19,7 @@ run_built() {
   elif [ -n "${CDE_PROGRAM_SCRATCH:-}" ]; then
     # Packages with one build folder compile the library once. The package manager would carry out the plan that it made for another
     # of them.
-    options+=(--scratch-path "$CDE_PROGRAM_SCRATCH" --disable-build-manifest-caching)
+    options+=(--scratch-path "$CDE_PROGRAM_SCRATCH" "${DEBUG_INFO[@]}" --disable-build-manifest-caching)
   fi
   # What the build says is not the program's output.
   swift build "${options[@]}" --product "$product" >&2 || die "$product does not build."

@@ -253,6 +253,26 @@ struct CallerIsolationTests {
       }
     }
     #expect(!isInTask)
+    // A coordinator reads the description as well. The block of a store that is loaded at once is called in this task.
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    for inBackground in [false, true] {
+      description.shouldAddStoreAsynchronously = inBackground
+      let isInTask = await withCheckedContinuation { continuation in
+        coordinator.addPersistentStore(with: description) { added, error in
+          #expect(added === description && error == nil)
+          continuation.resume(returning: withUnsafeCurrentTask { $0 != nil })
+        }
+      }
+      #expect(isInTask == !inBackground)
+    }
+    #expect(coordinator.persistentStores.count == 2)
+    description.type = "None"
+    let failure = await withCheckedContinuation { continuation in
+      coordinator.addPersistentStore(with: description) {
+        continuation.resume(returning: $1 as? ManagedObjectError)
+      }
+    }
+    #expect(failure?.code == .invalidStoreType)
   }
 }
 

@@ -59,6 +59,12 @@ struct CollectionOperatorTests {
     let price = try #require(twin.value(forKey: "price") as? NSDecimalNumber)
     let one = NSSet(array: [price])
     #expect(one.contains(price) && price.isEqual(NSDecimalNumber(string: "0.1")) && "\(price)" == "0.1")
+    // Equal numbers of other classes have the same hash.
+    for number: NSNumber in [3, -7, 0, 2.5, 1e20, true] {
+      twin.setValue(number.decimalValue, forKey: "price")
+      let price = try #require(twin.value(forKey: "price") as? NSDecimalNumber)
+      #expect(price.hash == number.hash && price.isEqual(number), "\(number)")
+    }
     let archive = try NSKeyedArchiver.archivedData(
       withRootObject: price.stringValue, requiringSecureCoding: true)
     #expect(!archive.isEmpty && prices.contains(price))

@@ -115,6 +115,61 @@ struct StoreMovingTests {
     }
   }
 
+  @Test(
+    "A store moves to memory, whose URL is only a name, and contexts go on with their objects",
+    arguments: [false, true], [NSInMemoryStoreType, NSSQLiteStoreType])
+  func movingToMemory(fromMemory: Bool, type: String) throws {
+    let stack = try stack(memory: fromMemory)
+    try save("first", in: stack)
+    let coordinator = stack.container.persistentStoreCoordinator
+    let old = coordinator.persistentStores[0]
+    old.metadata = ["answer": 42]
+    let context = stack.context()
+    let note = try #require(try context.all("Note").first)
+    note.setValue("changed", forKey: "text")
+    let name = URL(fileURLWithPath: type == NSInMemoryStoreType ? "/fixture" : "/dev/null")
+    let new = try coordinator.migratePersistentStore(
+      old, to: name, options: [NSPersistentHistoryTrackingKey: true], withType: type)
+    #expect(coordinator.persistentStores == [new] && coordinator.persistentStore(for: name) === new)
+    #expect(new.identifier == old.identifier && new.type == type)
+    #expect(new.metadata["answer"] as? Int == 42)
+    #expect(try texts(stack) == ["first"])
+    try context.save()
+    #expect(try texts(stack) == ["changed"])
+    #expect(try context.existingObject(with: note.objectID) === note)
+    try save("more", in: stack)
+    #expect(Set(try stack.context().all("Note").map(\.objectID)).count == 2)
+    #expect(!FileManager.default.fileExists(atPath: "/fixture"))
+    let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+    let history = try #require(try context.execute(request) as? NSPersistentHistoryResult)
+    #expect((history.result as? [NSPersistentHistoryTransaction])?.count == 2)
+    if !fromMemory {
+      #expect(try RawSQLite(url(stack).path).run("SELECT ZTEXT FROM ZNOTE") == [["first"]])
+    }
+    // And from there to a file.
+    let moved = stack.folder.appendingPathComponent("Moved.sqlite")
+    try coordinator.migratePersistentStore(new, to: moved, withType: NSSQLiteStoreType)
+    #expect(try texts(stack) == ["changed", "more"])
+    #expect(try context.existingObject(with: note.objectID) === note)
+  }
+
+  @Test("A store whose move to memory fails stays open")
+  func movingToMemoryFails() throws {
+    let stack = try stack()
+    try save("kept", in: stack)
+    let coordinator = stack.container.persistentStoreCoordinator
+    for file in try stack.externalFiles() {
+      try FileManager.default.removeItem(
+        at: stack.folder.appendingPathComponent(".Test_SUPPORT/_EXTERNAL_DATA/\(file)"))
+    }
+    #expect(throws: ManagedObjectError.self) {
+      try coordinator.migratePersistentStore(
+        coordinator.persistentStores[0], to: URL(fileURLWithPath: "/fixture"), withType: NSInMemoryStoreType)
+    }
+    #expect(coordinator.persistentStores.map(\.type) == [NSSQLiteStoreType])
+    #expect(try stack.context().all("Note").map { $0.value(forKey: "text") as? String } == ["kept"])
+  }
+
   @Test("A store opens under the name of the configuration that it tells, where a model has others")
   func configurationName() throws {
     let stack = try stack()

@@ -57,6 +57,33 @@ extension SQLiteStore {
     }
   }
 
+  /// Makes a store in memory, with everything that another store has, and opens it. Its history begins anew.
+  ///
+  /// - Parameters:
+  ///   - copy: the other store. Its schema becomes that of the new one. External values are in the memory, too.
+  ///   - configuration: how the store is opened. Precondition: its location is in memory.
+  ///   - observer: gets the requests of the open store.
+  ///   - modelCache: the copy of the model that the store keeps; nil for none.
+  /// - Throws: `.cancelled`, and the errors of reading.
+  @_spi(CDE) public static func makeInMemory(
+    from copy: StoreCopy, configuration: Configuration, observer: (any StatementObserver)?,
+    modelCache: [UInt8]?
+  ) throws(StoreError) -> SQLiteStore {
+    var filling = configuration
+    filling.checksReferences = false
+    filling.tracksHistory = false
+    filling.isReadOnly = false
+    let filled = try SQLiteStore(
+      schema: copy.source.schema, entities: copy.entities, configuration: filling, observer: nil,
+      modelCache: { modelCache })
+    defer { try? filled.close() }
+    try copy.forEachTransaction { (transaction) throws(StoreError) in _ = try filled.commit(transaction) }
+    try filled.complete(copy)
+    // Opened once more by the same name, so that it has the UUID of the copy.
+    return try SQLiteStore(
+      schema: copy.source.schema, entities: copy.entities, configuration: configuration, observer: observer)
+  }
+
   /// Writes what belongs to the rows, and waits until all is on the disk.
   private func complete(_ copy: StoreCopy) throws(StoreError) {
     try pool.write(.upkeep) { (connection) throws(StoreError) in

@@ -2,7 +2,6 @@
 public import CDEManagedModel
 @_spi(CDE) internal import CDEModelFiles
 internal import CDEStore
-internal import Dispatch
 public import Foundation
 
 /// A model, its stores and their contexts.
@@ -124,34 +123,15 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   open func loadPersistentStores(
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
-    let handler = Carrier(block)
-    let isOnMainActor = ownContext.executor.isCurrent
     for description in persistentStoreDescriptions {
-      let carried = Carrier(description)
-      if description.shouldAddStoreAsynchronously {
-        // A migration may take minutes, and wait for other processes. The pool of tasks has few threads.
-        DispatchQueue.global().async {
-          let failure = self.failure(toLoad: carried.value)
-          guard isOnMainActor else { return handler.value(carried.value, failure) }
-          Task { @MainActor in handler.value(carried.value, failure) }
-        }
-      } else {
-        handler.value(description, failure(toLoad: description))
-      }
+      NSPersistentStoreCoordinator.load(description, then: block) { try self.load(description) }
     }
   }
 
-  private func failure(toLoad description: NSPersistentStoreDescription) -> (any Error)? {
-    do {
-      if managedObjectModel.entities.isEmpty {
-        throw modelError
-      }
-      try NSPersistentStoreCoordinator.makeFolder(of: description)
-      try persistentStoreCoordinator.addPersistentStore(description)
-      return nil
-    } catch {
-      return nsError(error)
-    }
+  private func load(_ description: NSPersistentStoreDescription) throws {
+    if managedObjectModel.entities.isEmpty { throw modelError }
+    try NSPersistentStoreCoordinator.makeFolder(of: description)
+    try persistentStoreCoordinator.addPersistentStore(description)
   }
 
   /// A new context with its own isolation.

@@ -53,14 +53,15 @@ extension NSPersistentStoreCoordinator {
   /// with ``ManagedObjectError/Code/noStore``; contexts keep their changes and can save afterwards. What is saved to a store in
   /// memory or on a server while it is copied may be missing in the copy.
   ///
-  /// The copy may have another type, such as that of a store on a server, or be a file that is made from such a store. Then the rows
-  /// travel through this process, in blocks, and the history begins anew. Other processes should not write to the old store any more.
+  /// The copy may have another type, such as that of a store on a server or in memory, or be a file that is made from such a store. Then
+  /// the rows travel through this process, in blocks, and the history begins anew. Other processes should not write to the old store any
+  /// more. A copy in memory takes the memory of all rows, those of external values included.
   ///
   /// - Parameters:
   ///   - store: a store of this coordinator. It is closed.
-  ///   - url: the URL of the copy, where no store is.
+  ///   - url: the URL of the copy, where no store is. A store in memory is only called by it.
   ///   - options: options for opening the copy; nil for those of the store.
-  ///   - storeType: the type of the copy: ``NSSQLiteStoreType``, or that of a registered engine.
+  ///   - storeType: the type of the copy: ``NSSQLiteStoreType``, ``NSInMemoryStoreType``, or that of a registered engine.
   /// - Returns: the opened copy.
   /// - Throws: ``ManagedObjectError``; the old store is open again then. `.unsupportedRequest` if the engine of the type makes no copies.
   @discardableResult
@@ -74,7 +75,8 @@ extension NSPersistentStoreCoordinator {
         throw ManagedObjectError(
           .noStore, "The store \(store.identifier) is not loaded in this coordinator, so it can't be moved.")
       }
-      guard store.handle.engine is any FileStore, storeType == NSSQLiteStoreType else {
+      guard store.handle.engine is any FileStore, storeType == NSSQLiteStoreType, url.path != "/dev/null"
+      else {
         return try copyRows(of: store, to: copy)
       }
       try Self.requireFile(url, ofType: storeType)
@@ -111,8 +113,7 @@ extension NSPersistentStoreCoordinator {
       do {
         // Other machines may write meanwhile.
         let source = try store.handle.engine.pinned() ?? store.handle.engine
-        try make(description, from: source, entities, store)
-        let copy = try addPersistentStore(description, at: place)
+        let copy = try make(description, from: source, entities, store, at: place)
         try? store.handle.engine.close()
         return copy
       } catch {
@@ -128,8 +129,7 @@ extension NSPersistentStoreCoordinator {
       let source = try Self.engines.engine(for: store.type).open(
         StoreOpening(reading, modelBinding, entities))
       defer { try? source.close() }
-      try make(description, from: source, entities, store)
-      return try addPersistentStore(description, at: place)
+      return try make(description, from: source, entities, store, at: place)
     } catch {
       try addPersistentStore(Self.description(of: store, at: file, nil), at: place)
       throw error
@@ -138,11 +138,17 @@ extension NSPersistentStoreCoordinator {
 
   private func make(
     _ description: NSPersistentStoreDescription, from source: any Store, _ entities: Set<EntityIndex>,
-    _ old: NSPersistentStore
-  ) throws {
+    _ old: NSPersistentStore, at place: Int?
+  ) throws -> NSPersistentStore {
     do {
-      try Self.engines.engine(for: description.type).make(
-        StoreOpening(description, modelBinding, entities), from: StoreCopy(of: source, entities: entities))
+      let engine = try Self.engines.engine(for: description.type)
+      let opening = StoreOpening(description, modelBinding, entities)
+      let copy = try StoreCopy(of: source, entities: entities)
+      if let files = engine as? any FileStoreEngine, try files.path(of: description) == nil {
+        return try take(files.makeInMemory(opening, from: copy), entities, description, at: place)
+      }
+      try engine.make(opening, from: copy)
+      return try addPersistentStore(description, at: place)
     } catch let error as StoreError {
       throw ManagedObjectError(
         .store,

@@ -1,6 +1,7 @@
 public import CDEManagedModel
 @_spi(CDE) internal import CDEProfiling
 @_spi(CDE) internal import CDEStore
+internal import Dispatch
 public import Foundation
 @_spi(CDE) internal import CDEExecutors
 
@@ -91,15 +92,41 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   }
 
   /// Opens or creates the store of a description, and migrates it unless the description says not to.
+  ///
+  /// - Parameters:
+  ///   - description: where the store is. With ``NSPersistentStoreDescription/shouldAddStoreAsynchronously`` this call returns at once.
+  ///   - block: called with nil or the error, before this call returns. After loading in the background it is called on the main actor
+  ///     if the caller is there, and otherwise on the queue that has loaded the store. No thread of Swift's tasks loads.
   public func addPersistentStore(
     with description: NSPersistentStoreDescription,
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
-    do {
-      try addPersistentStore(description)
-      block(description, nil)
-    } catch {
-      block(description, nsError(error))
+    Self.load(description, then: block) { try self.addPersistentStore(description) }
+  }
+
+  /// Loads a store, in the background if its description says so, and calls a block with the result.
+  static func load(
+    _ description: NSPersistentStoreDescription,
+    then block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void,
+    by body: @escaping () throws -> Void
+  ) {
+    func failure() -> (any Error)? {
+      do {
+        try body()
+        return nil
+      } catch {
+        return nsError(error)
+      }
+    }
+    guard description.shouldAddStoreAsynchronously else { return block(description, failure()) }
+    let loading = Carrier(failure)
+    let handler = Carrier { block(description, $0) }
+    let isOnMainActor = ContextExecutor.main().isCurrent
+    // A migration may take minutes, and wait for other processes. The pool of tasks has few threads.
+    DispatchQueue.global().async {
+      let failure = loading.value()
+      guard isOnMainActor else { return handler.value(failure) }
+      Task { @MainActor in handler.value(failure) }
     }
   }
 
@@ -141,6 +168,14 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       throw ManagedObjectError(.store, error.message, cause: error)
     }
     removeMigrationLeftovers(description)
+    return try take(opened, covered, description, at: place)
+  }
+
+  /// Adds a store that is open, and says so. The store is closed if that is not possible.
+  func take(
+    _ opened: any Store, _ covered: Set<EntityIndex>, _ description: NSPersistentStoreDescription,
+    at place: Int?
+  ) throws -> NSPersistentStore {
     let store: NSPersistentStore
     do {
       store = try add(opened, covered, description, at: place)

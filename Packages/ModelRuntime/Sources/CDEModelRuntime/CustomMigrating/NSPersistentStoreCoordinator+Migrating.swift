@@ -91,10 +91,10 @@ extension NSPersistentStoreCoordinator {
       try follow(route, request, pace)
       progress.completedUnitCount = Self.migrationUnits
     } catch let error as StoreError where error.code != .incompatibleSchema {
-      throw Self.migrationError(error, description.place)
-    } catch var error as ManagedObjectError where error.code == .migrationLacksMappingModel {
-      if error.cause == nil { error.cause = refusal }
-      throw error
+      throw Self.migrationError(error, description.place).ofMigration(of: description)
+    } catch var error as ManagedObjectError {
+      if error.code == .migrationLacksMappingModel, error.cause == nil { error.cause = refusal }
+      throw error.ofMigration(of: description)
     }
   }
 
@@ -112,5 +112,14 @@ extension NSPersistentStoreCoordinator {
     return ManagedObjectError(
       code, "The store at \(place) was not migrated: \(error.message)", cause: error, entity: error.entity,
       property: error.properties.first)
+  }
+}
+
+extension ManagedObjectError {
+  /// The error with the store that was not migrated, for the user info.
+  fileprivate func ofMigration(of description: NSPersistentStoreDescription) -> ManagedObjectError {
+    var error = self
+    error.subjects[.migratedStore] = description.url?.withoutPassword
+    return error
   }
 }

@@ -3,7 +3,8 @@
 /// Their types are in higher folders. Each of those folders gives an error its properties.
 struct ErrorSubjects: Sendable {
   enum Kind: Sendable {
-    case objectID, object, conflicts, mergeConflicts, constraintConflicts, affectedStores, path, metadata
+    case objectID, object, conflicts, mergeConflicts, constraintConflicts, affectedStores, path, metadata,
+      migratedStore
   }
 
   private var values: [Kind: any Sendable] = [:]

@@ -252,6 +252,10 @@ extension ManagedObjectError: CustomNSError {
       info["reason"] = message
       if let entity { info["entity"] = entity }
       if let property { info["attribute"] = property }
+      if let url = subjects[.migratedStore, as: URL.self] {
+        info["sourceURL"] = url
+        info["destinationURL"] = url
+      }
     }
     return info
   }

@@ -17,7 +17,7 @@ extension QueryResolver {
     let key = term.keyPath.isEmpty ? "SELF" : term.key
     guard term.comparator == nil else {
       throw PredicateTreeError(
-        .unsupported, construct: key,
+        .inMemoryOnly, construct: key,
         "the order by \(key) has a comparator, which a store cannot call; sort in memory")
     }
     let result = results[term.key]

@@ -42,6 +42,11 @@ protocol FileStoreEngine: StoreEngine {
   /// - Parameter modelArchive: the archive of the model that the file keeps.
   func makeFile(at path: String, from copy: StoreCopy, modelArchive: [UInt8]?) throws(StoreError)
 
+  /// Makes a store in memory that has everything that another store has, and opens it.
+  ///
+  /// - Parameter opening: the description of a store without a path.
+  func makeInMemory(_ opening: StoreOpening, from copy: StoreCopy) throws -> any Store
+
   /// Opens a file for reading.
   func read(fileAt path: String, schema: ResolvedSchema) throws(StoreError) -> any Store
 

@@ -16,9 +16,17 @@ struct SQLiteEngine: FileStoreEngine {
   func make(_ opening: StoreOpening, from copy: StoreCopy) throws {
     guard let path = try self.path(of: opening.description) else {
       throw ManagedObjectError(
-        .unsupportedRequest, "A store in memory can't be made from another one. Name a file.")
+        .unsupportedRequest,
+        "A store in memory ends when nothing has it open. Make it with migratePersistentStore.")
     }
     try SQLiteStore.makeFile(at: path, from: copy, modelCache: opening.modelCache)
+  }
+
+  func makeInMemory(_ opening: StoreOpening, from copy: StoreCopy) throws -> any Store {
+    try SQLiteStore.makeInMemory(
+      from: copy, configuration: SQLiteStore.Configuration(opening.description),
+      observer: opening.description.observer,
+      modelCache: opening.modelCache)
   }
 
   func migratable(_ opening: StoreOpening) throws -> (any MigratableStore)? {

@@ -170,6 +170,7 @@ struct AttributeMigrationTests {
     let info = (failure as? NSError)?.userInfo ?? [:]
     #expect(info["entity"] as? String == "Note" && info["attribute"] as? String == "stars")
     #expect((info["reason"] as? String)?.contains("must have a value now") == true)
+    #expect(info["sourceURL"] as? URL == store.file && info["destinationURL"] as? URL == store.file)
     try store.expectRefusal(
       note(attribute("other", .integer16AttributeType, optional: false)), .migration, 134110,
       "2 objects of the store have none")

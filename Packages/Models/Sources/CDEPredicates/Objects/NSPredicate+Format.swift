@@ -107,7 +107,7 @@ extension NSPredicate {
     }
     for value in [true, false] where isEqual(NSPredicate(value: value)) { return .constant(value) }
     throw PredicateTreeError(
-      .unsupported, construct: "block",
+      .inMemoryOnly, construct: "block",
       "a block predicate can be evaluated in memory only. Use a format string, #Predicate or typed paths, or filter the "
         + "fetched objects")
   }

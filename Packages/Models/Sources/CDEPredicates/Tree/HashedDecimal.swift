@@ -24,8 +24,8 @@ public import Foundation
     self.init(decimal: NSNumber(bytes: bytes, objCType: objCType).decimalValue)
   }
 
-  /// The same for equal decimals.
-  public override var hash: Int { doubleValue.hashValue }
+  /// The same for equal numbers, of other classes too.
+  public override var hash: Int { NSNumber(value: doubleValue).hash }
 
   /// The class that archives and messages name.
   public override var classForCoder: AnyClass { NSDecimalNumber.self }

@@ -17,6 +17,8 @@ public struct PredicateTreeError: CDEError, Hashable {
     public static let argument = Code(rawValue: "argument")
     /// A construct of Apple's predicates or `#Predicate` that has no meaning here.
     public static let unsupported = Code(rawValue: "unsupported")
+    /// A block of a predicate or a comparator of an order. Only memory can call it.
+    public static let inMemoryOnly = Code(rawValue: "inMemoryOnly")
     /// A `$NAME` without a substituted value.
     public static let missingVariable = Code(rawValue: "missingVariable")
     /// A key that the object does not have.

@@ -15,6 +15,9 @@ extension NSManagedObjectContext {
   /// rows read. A value is decoded when it is first read, so a fetch costs little more than stepping through
   /// the rows.
   ///
+  /// A predicate with a block, and an order with a comparator, are for stores in memory. The fetch then calls them for all objects of
+  /// the entity.
+  ///
   /// - Returns: the objects, in the order of the request.
   /// - Throws: ``ManagedObjectError``: unknown entity, a predicate that can't be translated, or a store
   ///   error.
@@ -27,7 +30,9 @@ extension NSManagedObjectContext {
   @_spi(CDE) public final func typedFetch<ResultType>(_ request: NSFetchRequest<ResultType>) throws
     -> [ResultType]
   {
-    try reportingNSErrors { try results(of: request) }
+    try reportingNSErrors {
+      do { return try results(of: request) } catch { return try resultsInMemory(of: request, after: error) }
+    }
   }
 
   private func results<ResultType>(of request: NSFetchRequest<ResultType>) throws -> [ResultType] {
@@ -97,7 +102,11 @@ extension NSManagedObjectContext {
 
   /// The number itself, which no subclass replaces.
   @_spi(CDE) public final func typedCount<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> Int {
-    try reportingNSErrors { try number(of: request) }
+    try reportingNSErrors {
+      do { return try number(of: request) } catch {
+        return try objectsInMemory(of: request, after: error).objects.count
+      }
+    }
   }
 
   private func number<ResultType>(of request: NSFetchRequest<ResultType>) throws -> Int {
@@ -137,6 +146,45 @@ extension NSManagedObjectContext {
   /// The stores that a request applies to; nil for all that hold the entity.
   func handles(for plan: FetchPlan) throws -> [StoreHandle]? {
     plan.stores == nil ? nil : try plan.handles(in: coordinator())
+  }
+
+  // MARK: Functions of the program
+
+  /// The objects of a request whose predicate has a block, or whose order has a comparator. As in Core Data, stores in memory answer it.
+  ///
+  /// - Parameter refusal: why a store can't answer the request.
+  /// - Throws: `refusal` if the reason is another one, or if a store of the entity is not in memory; the errors of fetching, and those of
+  ///   the predicate.
+  private func objectsInMemory<ResultType>(
+    of request: NSFetchRequest<ResultType>, after refusal: any Error
+  ) throws -> (objects: [NSManagedObject], plan: FetchPlan) {
+    let cause = (refusal as? ManagedObjectError)?.cause as? PredicateTreeError
+    guard cause?.code == .inMemoryOnly, request.resultType != .dictionaryResultType,
+      let whole = request.copy() as? NSFetchRequest<ResultType>
+    else { throw refusal }
+    whole.predicate = nil
+    whole.sortDescriptors = nil
+    (whole.fetchLimit, whole.fetchOffset, whole.fetchBatchSize) = (0, 0, 0)
+    whole.resultType = .managedObjectResultType
+    let plan = try whole.plan(in: self)
+    let stores = try handles(for: plan) ?? coordinator().handles(for: plan.binding)
+    guard stores.allSatisfy({ $0.persistentStore?.type == NSInMemoryStoreType }) else { throw refusal }
+    let choice = MemoryChoice(
+      predicate: request.predicate, order: request.sortDescriptors ?? [], offset: max(request.fetchOffset, 0),
+      limit: request.fetchLimit > 0 ? request.fetchLimit : nil)
+    return (try choice.chosen(from: fetchObjects(plan)), plan)
+  }
+
+  /// - Parameter refusal: as above.
+  private func resultsInMemory<ResultType>(
+    of request: NSFetchRequest<ResultType>, after refusal: any Error
+  ) throws -> [ResultType] {
+    let (objects, plan) = try objectsInMemory(of: request, after: refusal)
+    return switch request.resultType {
+    case .managedObjectIDResultType: try cast(objects.map(\.objectID), plan)
+    case .countResultType: try cast([NSNumber(value: objects.count)], plan)
+    default: try typed(objects, plan)
+    }
   }
 
   // MARK: Objects

@@ -15,7 +15,9 @@ struct ExplainCommand: ParsableCommand {
   @OptionGroup var arguments: StoreArguments
   @Option(help: "The entity of the fetch.") var entity: String
   @Option(help: "A condition as NSPredicate's format strings write it.") var predicate: String?
-  @Option(help: "Key paths with commas between them; a minus before one means descending.") var sort: String?
+  @Option(
+    parsing: .unconditional, help: "Key paths with commas between them; a minus before one means descending.")
+  var sort: String?
   @Option(help: "The greatest number of objects; 0 for all.") var limit = 0
   @Flag(help: "Print ? instead of values.") var redact = false
   @OptionGroup var printing: Printing

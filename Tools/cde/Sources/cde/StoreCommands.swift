@@ -45,8 +45,9 @@ struct StoreCommands: ParsableCommand {
     @OptionGroup var arguments: StoreArguments
     @Argument(help: "The entity's name.") var entity: String
     @Option(help: "A condition as NSPredicate's format strings write it.") var predicate: String?
-    @Option(help: "Key paths with commas between them; a minus before one means descending.") var sort:
-      String?
+    @Option(
+      parsing: .unconditional,
+      help: "Key paths with commas between them; a minus before one means descending.") var sort: String?
     @Option(help: "The number of rows.") var limit = 50
     @Option(help: "The number of rows to leave out first.") var offset = 0
     @Option(help: "The properties to show, with commas between them.") var columns: String?

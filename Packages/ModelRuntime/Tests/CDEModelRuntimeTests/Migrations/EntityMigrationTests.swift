@@ -137,6 +137,33 @@ struct EntityMigrationTests {
     try back.close()
   }
 
+  @Test(
+    "An entity that leaves its parent loses the relationship that leads to the parent, which the plan says")
+  func leavesParent() throws {
+    func entities(movesPhoto: Bool) -> NSManagedObjectModel {
+      let (note, attachment, tag) = (named("Note"), named("Attachment"), named("Tag"))
+      let (photo, sound) = (entity("Photo", nil, []), entity("Sound", nil, []))
+      connect(.one(attachment, "note"), .many(note, "attachments"))
+      attachment.subentities = movesPhoto ? [sound] : [photo, sound]
+      tag.subentities = movesPhoto ? [photo] : []
+      return model(note, attachment, tag, photo, sound)
+    }
+    let store = try OldStore(entities(movesPhoto: false)) { context in
+      let note = context.make("Note", ["name": "n"])
+      context.make("Photo", ["name": "p", "note": note])
+      context.make("Sound", ["name": "s", "note": note])
+    }
+    let new = entities(movesPhoto: true)
+    #expect(try store.plan(new).losses.map { "\($0)" } == ["Photo.note: is removed with its values"])
+    let container = try store.opened(new)
+    #expect(try names("Tag", container) == ["p"])
+    try container.work { context in
+      #expect(
+        try context.all("Note")[0].set("attachments").map { $0.value(forKey: "name") as? String } == ["s"])
+    }
+    try container.close()
+  }
+
   @Test("A reference to an entity with new sub-entities knows the entity of its object")
   func addedChild() throws {
     func entities(_ child: Bool) -> NSManagedObjectModel {

@@ -96,18 +96,28 @@ struct ModelComparison {
     return InferredMapping.stored(old).compactMap { property in
       guard !used.contains(property.name), !parentLoses.contains(property.name) else { return nil }
       if let relationship = property as? NSRelationshipDescription {
-        let stays = relationship.inverseRelationship.flatMap { inverse in
-          inverse.entity.flatMap { self.used[$0.name ?? ""] }?.contains(inverse.name)
-        }
+        let stays = relationship.inverseRelationship.map { inverse(stays: $0, for: old) } ?? false
         return ModelChange(
-          .removedRelationship, name, property: property.name, losingValuesOf: stays == true ? nil : old.name,
-          stays == true ? "is removed; its inverse stays" : "is removed with its values")
+          .removedRelationship, name, property: property.name, losingValuesOf: stays ? nil : old.name,
+          stays ? "is removed; its inverse stays" : "is removed with its values")
       }
       let isDerived = property is NSDerivedAttributeDescription
       return ModelChange(
         .removedAttribute, name, property: property.name, losingValuesOf: isDerived ? nil : old.name,
         "is removed with its values")
     }
+  }
+
+  /// Whether a relationship stays, and still leads to the objects of an entity. An entity that has moved to another parent may not be
+  /// among those of its destination any more.
+  private func inverse(stays inverse: NSRelationshipDescription, for old: NSEntityDescription) -> Bool {
+    guard let owner = inverse.entity, let new = pairs.destination(of: old),
+      let newOwner = pairs.destination(of: owner),
+      let name = entities.first(where: { $0.source == owner.name && $0.destination != nil })?
+        .properties.first(where: { $0.source == inverse.name })?.name,
+      let destination = newOwner.relationshipsByName[name]?.destinationEntity
+    else { return false }
+    return new.isKindOf(entity: destination)
   }
 
   // MARK: Properties

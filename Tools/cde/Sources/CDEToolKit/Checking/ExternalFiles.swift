@@ -7,6 +7,7 @@ import Foundation
 /// Values in files of their own, beside the store.
 enum ExternalFiles {
   static func folder(of store: URL) -> URL {
+    let store = store.resolvingSymlinksInPath()
     let name = store.deletingPathExtension().lastPathComponent
     return store.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT/_EXTERNAL_DATA")
   }

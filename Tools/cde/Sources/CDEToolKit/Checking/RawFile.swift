@@ -13,16 +13,18 @@ final class RawFile {
   ///
   /// - Throws: ``ToolError``.
   init(_ url: URL) throws(ToolError) {
-    var path = url.path
+    var path = url.resolvingSymlinksInPath().path
+    guard FileManager.default.isReadableFile(atPath: path) else {
+      throw ToolError("\(url.path) may not be read. Change its permissions, or run the command as its owner.")
+    }
     var options = "?immutable=1"
     let log = path + "-wal"
     if let size = try? FileManager.default.attributesOfItem(atPath: log)[.size] as? NSNumber,
       size.intValue > 0
     {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
-      try Backup.copy(url, to: folder)
+      path = try Backup.copy(url, to: folder).path
       copy = folder
-      path = folder.appendingPathComponent(url.lastPathComponent).path
       options = ""
     }
     let name =

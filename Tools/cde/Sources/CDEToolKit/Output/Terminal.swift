@@ -53,7 +53,12 @@ public struct Terminal: Sendable {
       if count < 0 {
         if errno == EINTR || errno == EAGAIN { continue }
         // The reader has gone, as `head` does.
-        return
+        if errno == EPIPE || file != STDOUT_FILENO { return }
+        let reason = String(cString: strerror(errno))
+        note(
+          "error: The answer can't be written: \(reason). Make room, or choose another place. What is there is not complete."
+        )
+        exit(ToolError.Status.failed.rawValue)
       }
       bytes = bytes.dropFirst(count)
     }

@@ -6,8 +6,8 @@ enum DateText {
 
   static func text(_ date: Date) -> String {
     let total = date.timeIntervalSinceReferenceDate
-    // Beyond these years the calendar means nothing, and the fields would not fit.
-    guard total.isFinite, abs(total) < 2.5e11 else { return "\(total) s since 2001" }
+    // Beyond the year 99,999 the calendar means nothing.
+    guard total.isFinite, abs(total) < 3.09e12 else { return "\(total) s since 2001" }
     var whole = total.rounded(.down)
     var digits = ""
     let fraction = total - whole
@@ -15,9 +15,9 @@ enum DateText {
       for count in 1...9 {
         let rounded = (fraction * pow(10, Double(count))).rounded()
         if rounded >= pow(10, Double(count)) {
-          whole += 1
-          digits = ""
-          break
+          // Not this many digits. If not even nine, the value is that of the next second.
+          if count == 9 { (whole, digits) = (whole + 1, "") }
+          continue
         }
         let text = String(Int(rounded))
         digits = String(repeating: "0", count: count - text.count) + text
@@ -41,7 +41,8 @@ enum DateText {
     if let match = text.wholeMatch(of: pattern)?.output {
       guard let year = Int(match.1), let month = Int(match.2), let day = Int(match.3),
         (1...12).contains(month),
-        (1...31).contains(day)
+        // The calendar has the day: 30 February would be a day in March.
+        civil(days(year, month, day)) == (year, month, day)
       else { return nil }
       var seconds = days(year, month, day) * 86_400
       let hour = match.4.flatMap { Int($0) } ?? 0

@@ -13,7 +13,8 @@ extension OpenedStore {
           "The store has no object \(ShortID.text(id)). `cde store rows` lists those that it has.")
       }
       var facts: [Answer.Fact] = [
-        .init("id", Cell(ShortID.text(id))), .init("uri", Cell(id.uriRepresentation().absoluteString)),
+        .init(object.entity.identifierKey, Cell(ShortID.text(id))),
+        .init("uri", Cell(id.uriRepresentation().absoluteString)),
       ]
       for attribute in object.entity.shownAttributes(names) {
         facts.append(.init(attribute.name, ValueText.cell(object.value(forKey: attribute.name), attribute)))

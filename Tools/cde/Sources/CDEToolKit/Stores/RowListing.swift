@@ -26,7 +26,7 @@ public struct RowListing: Sendable {
     }
     return try store.read { context in
       let objects = try context.fetch(request)
-      var table = Table([.init("id")] + shown.map { .init($0.name, isNumber: $0.isNumber) })
+      var table = Table([.init(entity.identifierKey)] + shown.map { .init($0.name, isNumber: $0.isNumber) })
       table.rows = objects.prefix(limit).map { object in
         [Cell(ShortID.text(object.objectID))] + shown.map { Self.cell(of: object, $0, store) }
       }

@@ -90,6 +90,14 @@ public struct StoreDifference {
     }
     guard let first = entities[0], let second = entities[1] else { return }
     let properties = first.comparedProperties.filter { second.propertiesByName[$0.name] != nil }
+    for (change, own, other, objects) in [
+      ("only left", first, second, ids[0]), ("only right", second, first, ids[1]),
+    ]
+    where !objects.isEmpty {
+      for property in own.comparedProperties where other.propertiesByName[property.name] == nil {
+        result.add(change, name, "", Cell(property.name))
+      }
+    }
     let shared = sorted(ids[0].keys.filter { ids[1][$0] != nil })
     for part in shared.chunks(of: 500) {
       WorkReport.tell(name, part.startIndex, of: shared.count)

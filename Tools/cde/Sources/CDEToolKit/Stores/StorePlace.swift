@@ -74,6 +74,9 @@ public enum StorePlace: Hashable, Sendable {
     guard !isFolder.boolValue else {
       throw ToolError("\(url.path) is a folder. Name the store's file in it.")
     }
+    guard FileManager.default.isReadableFile(atPath: url.path) else {
+      throw ToolError("\(url.path) may not be read. Change its permissions, or run the command as its owner.")
+    }
     let size = (try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? NSNumber)?.intValue
     if size == 0 {
       throw ToolError("\(url.path) is empty, so it is no store. An app fills it when it opens it.")

@@ -10,7 +10,7 @@ struct RecordReader {
   func attributes(_ record: JSONValue) throws(ToolError) -> [(String, Any?)] {
     guard case .object(let members) = record else { throw ToolError("The record is no object.") }
     var result: [(String, Any?)] = []
-    for member in members where member.key != "id" || entity.attributesByName["id"] != nil {
+    for member in members where member.key != entity.identifierKey {
       if let attribute = entity.attributesByName[member.key] {
         // The store computes these.
         if attribute is NSDerivedAttributeDescription || attribute.isTransient { continue }
@@ -80,7 +80,7 @@ struct RecordReader {
       }
       return ids
     case .object:
-      if case .string(let id)? = value["id"] { return [id] }
+      if case .string(let id)? = value["$id"] ?? value["id"] { return [id] }
       fallthrough
     default:
       throw ToolError(
@@ -116,7 +116,9 @@ struct RecordReader {
       guard range.contains(number) else { throw wrong("between \(range.lowerBound) and \(range.upperBound)") }
       return NSNumber(value: number)
     case .doubleAttributeType, .floatAttributeType:
-      guard let number = Double(text) else { throw wrong("a number") }
+      guard let number = Double(text),
+        number.isFinite || text.contains(where: \.isLetter) && !text.contains(where: \.isNumber)
+      else { throw wrong("a number that fits into 64 bits") }
       return attribute.attributeType == .floatAttributeType
         ? NSNumber(value: Float(number)) : NSNumber(value: number)
     case .decimalAttributeType:

@@ -41,6 +41,8 @@ public enum Salvage {
         .init("losses", losses.json),
         .init("removedReferences", .object(removed.map { .init($0.key, .int($0.value)) })),
         .init("notes", .array(report.notes.map { .string($0) })),
-      ]), hasFindings: !report.damages.isEmpty || !report.losses.isEmpty || !removed.isEmpty)
+      ]),
+      hasFindings: !report.damages.isEmpty || !report.losses.isEmpty || !removed.isEmpty
+        || report.tables.allSatisfy { $0.rows == 0 })
   }
 }

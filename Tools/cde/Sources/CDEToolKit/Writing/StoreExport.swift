@@ -117,7 +117,7 @@ public struct StoreExport {
 
   /// An object as an import reads it.
   static func record(of object: NSManagedObject) -> JSONValue {
-    var members = [JSONValue.Member("id", .string(ShortID.text(object.objectID)))]
+    var members = [JSONValue.Member(object.entity.identifierKey, .string(ShortID.text(object.objectID)))]
     for attribute in object.entity.exportedAttributes {
       let value = object.value(forKey: attribute.name)
       if let undecoded = value as? UndecodedValue {
@@ -147,7 +147,7 @@ public struct StoreExport {
   private func csv(_ entity: NSEntityDescription, _ sink: (String) throws -> Void) throws {
     let columns = entity.exportedColumns
     func line(_ fields: [String]) -> String { fields.map(Renderer.csvField).joined(separator: ",") + "\r\n" }
-    try sink(line(["id"] + columns.map { $0.joined(separator: ".") }))
+    try sink(line([entity.identifierKey] + columns.map { $0.joined(separator: ".") }))
     try forEach(entity) { object in
       let record = Self.record(of: object)
       let fields = columns.map { path in
@@ -178,13 +178,16 @@ public struct StoreExport {
     for entity in entities {
       let name = entity.name ?? ""
       let columns = entity.exportedColumns
-      let many = entity.shownRelationships.filter { $0.isToMany && $0.inverseRelationship?.isToMany != false }
+      // Where the inverse is a to-one, its column says the same, but for the order.
+      let many = entity.shownRelationships.filter {
+        $0.isToMany && ($0.isOrdered || $0.inverseRelationship?.isToMany != false)
+      }
       let plain = columns.filter { path in
         !many.contains { $0.name == path[0] } && entity.relationshipsByName[path[0]]?.isToMany != true
       }
       let definitions = plain.map { "\(quoted($0.joined(separator: "."))) \(Self.type(of: $0, entity))" }
       try sink(
-        "CREATE TABLE \(quoted(name)) (\((["\"id\" TEXT PRIMARY KEY"] + definitions).joined(separator: ", ")));\n"
+        "CREATE TABLE \(quoted(name)) (\((["\(quoted(entity.identifierKey)) TEXT PRIMARY KEY"] + definitions).joined(separator: ", ")));\n"
       )
       for relationship in many {
         try sink(
@@ -238,6 +241,10 @@ public struct StoreExport {
       {
         return "X'" + data.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
       }
+      if type(of: path, entity) == "REAL", let number = Double(string) {
+        // SQLite reads a number beyond its greatest as infinity. It has no other notation, and NULL instead of NaN.
+        return number.isNaN ? "NULL" : number.isInfinite ? (number < 0 ? "-9e999" : "9e999") : string
+      }
       return text(string)
     case .array, .object: return text(value.text(indented: false))
     }
@@ -245,7 +252,7 @@ public struct StoreExport {
 
   private static func text(_ text: String) -> String {
     // SQL reads a statement up to the first zero.
-    "'" + text.replacingOccurrences(of: "\0", with: "\u{FFFD}").replacingOccurrences(of: "'", with: "''")
+    "'" + text.replacingOccurrences(of: "'", with: "''").replacingOccurrences(of: "\0", with: "'||char(0)||'")
       + "'"
   }
 
@@ -255,7 +262,8 @@ public struct StoreExport {
     for (position, entity) in entities.enumerated() {
       let properties =
         entity.shownAttributes(store.names) as [NSPropertyDescription] + entity.shownRelationships
-      let columns = [Table.Column("id")] + properties.map { Table.Column($0.name, isNumber: $0.isNumber) }
+      let columns =
+        [Table.Column(entity.identifierKey)] + properties.map { Table.Column($0.name, isNumber: $0.isNumber) }
       let renderer = Renderer(mode: .markdown)
       try sink(
         (position > 0 ? "\n" : "") + renderer.text(of: Answer([.table(Table(title: entity.name, columns))])))
@@ -269,6 +277,9 @@ public struct StoreExport {
 }
 
 extension NSEntityDescription {
+  /// The name under which records have their object's ID: `id`, or `$id` if the entity has a property of that name.
+  var identifierKey: String { propertiesByName["id"] == nil ? "id" : "$id" }
+
   /// The attributes whose values an import may set, by name.
   var exportedAttributes: [NSAttributeDescription] {
     attributesByName.values.filter { !$0.isTransient }.sorted { $0.name < $1.name }

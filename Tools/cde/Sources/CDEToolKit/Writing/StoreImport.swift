@@ -26,8 +26,7 @@ public struct StoreImport {
     // A save into a copy finds what only the store can find, such as equal values.
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
-    try Backup.copy(url, to: folder)
-    return try run(records, at: .file(folder.appendingPathComponent(url.lastPathComponent)), saves: true)
+    return try run(records, at: .file(try Backup.copy(url, to: folder)), saves: true)
   }
 
   // MARK: Reading
@@ -46,14 +45,23 @@ public struct StoreImport {
       guard let entity else {
         throw ToolError("A CSV file does not say which entity it has. Name it with --entity.", .usage)
       }
-      let rows = try CSVReader.rows(String(decoding: data, as: UTF8.self))
+      let rows = try CSVReader.rows(try Self.text(data, source))
       guard let names = rows.first else {
         throw ToolError("\(source.path) has no line with the names of the columns.")
       }
-      return rows.dropFirst().enumerated().map { position, row in
-        Record(entity: entity, position: position + 1, values: Self.object(names, row))
+      if let twice = names.enumerated().first(where: { names[..<$0.offset].contains($0.element) })?.element {
+        throw ToolError("\(source.path) has two columns with the name \(twice). Rename one, or leave it out.")
+      }
+      return try rows.dropFirst().enumerated().map { position, row in
+        guard row.count <= names.count else {
+          throw ToolError(
+            "Record \(position + 1) of \(source.path) has \(row.count) fields for \(names.count) columns. Quote a field with a comma."
+          )
+        }
+        return Record(entity: entity, position: position + 1, values: Self.object(names, row))
       }
     }
+    _ = try Self.text(data, source)
     let document = try JSONValue(reading: data)
     if case .array(let values) = document {
       guard let entity else {
@@ -73,6 +81,14 @@ public struct StoreImport {
       }
       return values.enumerated().map { Record(entity: member.key, position: $0 + 1, values: $1) }
     }
+  }
+
+  private static func text(_ data: Data, _ source: URL) throws(ToolError) -> String {
+    guard let text = String(validating: data, as: UTF8.self) else {
+      throw ToolError(
+        "\(source.path) is not in UTF-8. Convert it first, for example with iconv -f latin1 -t utf-8.")
+    }
+    return text
   }
 
   /// A row as an object; a column `address.city` is an element of a composite.
@@ -109,6 +125,7 @@ public struct StoreImport {
 
   private func run(_ records: [Record], at place: StorePlace, saves: Bool) throws -> Answer {
     let store = try OpenedStore(place, model: model, isReadOnly: !saves, schema: schema)
+    try checkKey(Set(records.map(\.entity)), store)
     var counts: [String: Counts] = [:]
     var refusals: [(place: String, reason: String)] = []
     return try store.read { context in
@@ -123,6 +140,10 @@ public struct StoreImport {
         if place % 500 == 0 { WorkReport.tell(record.entity, place, of: records.count) }
         do {
           let entity = try store.entity(named: record.entity)
+          guard !entity.isAbstract else {
+            let subs = entity.subentities.compactMap(\.name).sorted().joined(separator: ", ")
+            throw ToolError("\(record.entity) is abstract and can have no objects. Choose from \(subs).")
+          }
           let reader = RecordReader(entity: entity)
           let values = try reader.attributes(record.values)
           let known = try found.object(entity, values, context)
@@ -133,7 +154,13 @@ public struct StoreImport {
           }
           found.add(object, entity, values)
           made.append((record, object, known == nil))
-          if case .string(let id)? = record.values["id"] { objects[id] = object }
+          if case .string(let id)? = record.values[entity.identifierKey] {
+            guard objects[id] == nil else { throw ToolError("Another record has the ID \(id) already.") }
+            objects[id] = object
+          } else if case .string(let id)? = record.values["id"], objects[id] == nil {
+            // A file by hand may refer to records by an attribute of this name.
+            objects[id] = object
+          }
         } catch { refuse(record, error) }
       }
       for (record, object, isNew) in made {
@@ -161,11 +188,25 @@ public struct StoreImport {
         } catch { refuse(record, error) }
       }
       if refusals.isEmpty, saves, context.hasChanges {
-        do { try context.save() } catch { refusals.append(("the store", ToolError(error).message)) }
+        do { try context.save() } catch let error as ManagedObjectError
+          where error.code != .store && error.code != .noStore
+        {
+          refusals.append(("the store", ToolError(error).message))
+        }
       }
       context.rollback()
       return report(counts, refusals)
     }
+  }
+
+  /// A key that no entity has would let all records be inserted.
+  private func checkKey(_ names: Set<String>, _ store: OpenedStore) throws(ToolError) {
+    guard let key, !names.isEmpty else { return }
+    let entities = names.compactMap { name in try? store.entity(named: name) }
+    guard !entities.isEmpty, !entities.contains(where: { $0.attributesByName[key] != nil }) else { return }
+    throw ToolError(
+      "\(names.sorted().joined(separator: ", ")) has no attribute \(key). Name one of its attributes by --key ATTRIBUTE.",
+      .usage)
   }
 
   private func report(_ counts: [String: Counts], _ refusals: [(place: String, reason: String)]) -> Answer {

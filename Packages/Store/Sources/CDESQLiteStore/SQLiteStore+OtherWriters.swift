@@ -34,11 +34,14 @@ extension SQLiteStore {
           defer { connection.rollBack() }
           let reader = HistoryReader(tables: tables, plans: plans, connection: connection)
           let found = try reader.transactions(StoreHistoryQuery(after: seen.transaction))
+          let extent = try reader.extent()
+          let isPurged = extent.lacks(after: seen.transaction, otherThan: seen.own)
           let foreign = found.filter { !seen.own.contains($0.number) }
-          if let last = found.last?.number {
+          if let last = found.last?.number ?? (isPurged ? extent.last : nil) {
             seen.transaction = last
             seen.own = seen.own.filter { $0 > last }
           }
+          if isPurged { return handler(StoreForeignCommits(transactions: nil)) }
           return foreign.isEmpty ? nil : handler(StoreForeignCommits(transactions: foreign))
         }
         after?()

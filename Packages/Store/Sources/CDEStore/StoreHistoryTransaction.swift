@@ -104,6 +104,17 @@ public struct StoreHistoryExtent: Sendable, Hashable {
   public func isPurged(after number: Int64) -> Bool {
     number < (first ?? last + 1) - 1
   }
+
+  /// Whether transactions after a number were purged that are not among these.
+  ///
+  /// - Parameters:
+  ///   - number: the last transaction that is known to the caller.
+  ///   - own: transactions that the caller has committed itself.
+  @_spi(CDE) public func lacks(after number: Int64, otherThan own: Set<Int64>) -> Bool {
+    guard isPurged(after: number) else { return false }
+    let first = first ?? last + 1
+    return first - 1 - number > own.count { $0 > number && $0 < first }
+  }
 }
 
 /// The transactions that a purge removes.

@@ -25,6 +25,9 @@ struct OtherWritersTests {
       }
     }
 
+    func add(_ report: StoreForeignCommits) { found.withLock { $0.append(report) } }
+    func signal() { arrived.signal() }
+
     var all: [StoreForeignCommits] { found.withLock { $0 } }
     var numbers: [Int64] { all.flatMap { $0.transactions ?? [] }.map(\.number) }
     func wait() { arrived.wait() }
@@ -86,6 +89,47 @@ struct OtherWritersTests {
     reports.wait { reports.numbers.count >= 100 }
     #expect(reports.numbers == (1...100).map { Int64($0) })
     try store.close()
+  }
+
+  @Test(
+    "Commits that were purged before they were seen are reported as unknown, and those after them by themselves",
+    arguments: [false, true])
+  func purged(isPartly: Bool) throws {
+    let (mine, theirs) = (try open(true), try open(true))
+    let reports = Reports()
+    let (isEntered, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let isFirst = Lock(true)
+    _ = try mine.observeOthers { report in
+      reports.add(report)
+      // The observer stays with the first commit while others are made and purged.
+      if isFirst.withLock({ wasFirst in
+        defer { wasFirst = false }; return wasFirst
+      }) {
+        isEntered.signal()
+        mayGoOn.wait()
+      }
+      return { reports.signal() }
+    }
+    try insert(theirs, "seen")
+    isEntered.wait()
+    try insert(theirs, "missed")
+    _ = try theirs.purgeHistory(.before(number: 3))
+    if isPartly { try insert(theirs, "kept") }
+    mayGoOn.signal()
+    reports.wait { reports.all.contains { $0.transactions == nil } }
+    try insert(theirs, "later")
+    let last: Int64 = isPartly ? 4 : 3
+    reports.wait { reports.numbers.contains(last) }
+    #expect(reports.numbers == [1, last])
+    #expect(reports.all.count { $0.transactions == nil } == 1)
+    // Own commits that are purged are no gap.
+    try insert(mine, "own")
+    _ = try mine.purgeHistory(.before(number: last + 2))
+    try insert(theirs, "end")
+    reports.wait { reports.numbers.contains(last + 2) }
+    #expect(reports.all.count { $0.transactions == nil } == 1)
+    try mine.close()
+    try theirs.close()
   }
 
   @Test("Without a history a commit of another store is reported as unknown")

@@ -63,6 +63,8 @@ extension NSPersistentStoreCoordinator {
         self.recentCommits.record(commit)
         delivery.start(commit.sequence)
       }
+      // A reader of a history that was purged meanwhile gets an error.
+      if last == nil { self.wakeHistoryReaders() }
       self.noteCommit(to: handle, last)
     }
   }

@@ -28,12 +28,25 @@ extension NSManagedObject {
         return .object(_ObjectBox(value))
       }
       if let error = error as? StoreError, error.code == .externalValueMissing {
+        if let value = presentValue(info, external) { return value }
         reportMissingFile(info, error)
       } else {
         unreadable(info, error)
       }
       return .null
     }
+  }
+
+  /// The value that the store has now. The writer that replaced the value has removed the file that this object's row names.
+  ///
+  /// - Returns: nil if there is no other value.
+  private func presentValue(
+    _ info: PropertyInfo, _ external: (ExternalValue) throws -> Data
+  ) -> _PropertyValue? {
+    guard !hasTemporaryKey, let row = try? _registry?.context?.presentRow(of: self),
+      row.batch.layout === _batch.layout
+    else { return nil }
+    return try? row.value(of: info, external: external)
   }
 
   final func externalData(_ value: ExternalValue) throws -> Data {

@@ -41,6 +41,9 @@ protocol ObjectContext: AnyObject {
   /// The bytes of a value that is stored in a file outside the database.
   func externalData(_ value: ExternalValue, for binding: EntityBinding) throws -> Data
 
+  /// The row that the store has now for an object; nil if there is none.
+  func presentRow(of object: NSManagedObject) throws -> RowReference?
+
   /// The objects that a fetched property finds for an object.
   func fetchedValue(of property: NSFetchedPropertyDescription, for object: NSManagedObject) -> [Any]
 

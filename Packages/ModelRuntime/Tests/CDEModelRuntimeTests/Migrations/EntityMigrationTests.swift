@@ -158,8 +158,8 @@ struct EntityMigrationTests {
     let container = try store.opened(new)
     #expect(try names("Tag", container) == ["p"])
     try container.work { context in
-      #expect(
-        try context.all("Note")[0].set("attachments").map { $0.value(forKey: "name") as? String } == ["s"])
+      let note = try context.all("Note")[0]
+      #expect(note.set("attachments").map { $0.value(forKey: "name") as? String } == ["s"])
     }
     try container.close()
   }

@@ -412,11 +412,17 @@
       order.withLock { order in
         do throws(StoreError) {
           let found = try reader.transactionsOfOneState(StoreHistoryQuery(after: order.seen ?? 0))
-          guard let last = found.last?.number else { return }
+          let extent = try reader.extent()
+          let isPurged = extent.lacks(after: order.seen ?? 0, otherThan: order.own)
+          guard let last = found.last?.number ?? (isPurged ? extent.last : nil) else { return }
           let others = found.filter { !order.own.contains($0.number) }
           order.seen = last
           order.own = order.own.filter { $0 > last }
-          if !others.isEmpty { after = handler(StoreForeignCommits(transactions: others)) }
+          if isPurged {
+            after = handler(StoreForeignCommits(transactions: nil))
+          } else if !others.isEmpty {
+            after = handler(StoreForeignCommits(transactions: others))
+          }
         } catch { failure = error }
       }
       if let failure { throw failure }

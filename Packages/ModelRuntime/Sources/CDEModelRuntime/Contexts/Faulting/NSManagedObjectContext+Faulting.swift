@@ -280,6 +280,10 @@ extension NSManagedObjectContext {
     Data(try loadedSource(of: binding).externalValue(value, of: binding))
   }
 
+  func presentRow(of object: NSManagedObject) throws -> RowReference? {
+    try loadedSource(of: object._binding).row(of: object._binding, key: object._key)
+  }
+
   // MARK: Refreshing
 
   final func refreshObject(_ object: NSManagedObject, mergeChanges: Bool) {

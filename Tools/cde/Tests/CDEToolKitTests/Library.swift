@@ -1,6 +1,8 @@
 import CoreDataEvolution
 @_spi(CDE) import CDESQLiteFaults
 import Foundation
+import SystemSQLite
+import Testing
 
 @testable import CDEToolKit
 
@@ -163,3 +165,27 @@ struct Library {
 
 /// The text of an answer in a mode.
 func text(_ answer: Answer, _ mode: OutputMode = .table) -> String { Renderer(mode: mode).text(of: answer) }
+
+/// A database in memory that statements in SQL have filled.
+final class FilledDatabase {
+  private var database: OpaquePointer?
+
+  init(_ sql: String) {
+    #expect(sqlite3_open(":memory:", &database) == SQLITE_OK)
+    #expect(
+      sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(database)))")
+  }
+
+  deinit { sqlite3_close(database) }
+
+  /// The first value of a query as text; "none" without a row, and for NULL.
+  func value(_ sql: String) -> String {
+    var statement: OpaquePointer?
+    defer { sqlite3_finalize(statement) }
+    sqlite3_prepare_v2(database, sql, -1, &statement, nil)
+    guard sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0) else {
+      return "none"
+    }
+    return String(cString: text)
+  }
+}

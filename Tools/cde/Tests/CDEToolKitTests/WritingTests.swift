@@ -1,7 +1,6 @@
 @_spi(CDE) import CDESQLiteFaults
 import CoreDataEvolution
 import Foundation
-import SystemSQLite
 import Testing
 
 @testable import CDEToolKit
@@ -104,26 +103,13 @@ struct WritingTests {
   func sql() throws {
     let library = try Library()
     defer { library.remove() }
-    var database: OpaquePointer?
-    #expect(sqlite3_open(":memory:", &database) == SQLITE_OK)
-    defer { sqlite3_close(database) }
+    let database = FilledDatabase(try exported(library, .sql))
     #expect(
-      sqlite3_exec(database, try exported(library, .sql), nil, nil, nil) == SQLITE_OK,
-      "\(String(cString: sqlite3_errmsg(database)))")
-    func value(_ sql: String) -> String {
-      var statement: OpaquePointer?
-      defer { sqlite3_finalize(statement) }
-      sqlite3_prepare_v2(database, sql, -1, &statement, nil)
-      guard sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0) else {
-        return "none"
-      }
-      return String(cString: text)
-    }
-    #expect(
-      value("SELECT COUNT(*) FROM Book b JOIN Person p ON b.owner = p.id WHERE p.firstName = 'Ada'") == "9")
-    #expect(value("SELECT hex(cover) FROM Book WHERE title = 'Volume 1'") == "89504E470102")
-    #expect(value("SELECT \"address.city\" FROM Person") == "London")
-    #expect(value("SELECT member FROM \"Book.tags\"") == "Tag/p1")
+      database.value("SELECT COUNT(*) FROM Book b JOIN Person p ON b.owner = p.id WHERE p.firstName = 'Ada'")
+        == "9")
+    #expect(database.value("SELECT hex(cover) FROM Book WHERE title = 'Volume 1'") == "89504E470102")
+    #expect(database.value("SELECT \"address.city\" FROM Person") == "London")
+    #expect(database.value("SELECT member FROM \"Book.tags\"") == "Tag/p1")
   }
 
   @Test("CSV of one entity, a condition, files of all, Markdown")

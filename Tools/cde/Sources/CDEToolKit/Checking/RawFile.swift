@@ -14,9 +14,7 @@ final class RawFile {
   /// - Throws: ``ToolError``.
   init(_ url: URL) throws(ToolError) {
     var path = url.resolvingSymlinksInPath().path
-    guard FileManager.default.isReadableFile(atPath: path) else {
-      throw ToolError("\(url.path) may not be read. Change its permissions, or run the command as its owner.")
-    }
+    try StorePlace.requireReadable(url)
     var options = "?immutable=1"
     let log = path + "-wal"
     if let size = try? FileManager.default.attributesOfItem(atPath: log)[.size] as? NSNumber,

@@ -129,6 +129,18 @@ public final class OpenedStore: Sendable {
     throw ToolError("The model has no entity \(name). It has \(names.isEmpty ? "none" : names).", .usage)
   }
 
+  /// The entity of a name, if it has objects of its own.
+  ///
+  /// - Throws: ``ToolError`` that lists what there is.
+  func concreteEntity(named name: String) throws(ToolError) -> NSEntityDescription {
+    let entity = try entity(named: name)
+    guard !entity.isAbstract else {
+      let subs = entity.subentities.compactMap(\.name).sorted().joined(separator: ", ")
+      throw ToolError("\(name) is abstract and has no objects. Choose from \(subs).", .usage)
+    }
+    return entity
+  }
+
   /// The object of an ID such as `Person/p12`, or of the URI that Core Data prints.
   public func objectID(_ text: String) throws(ToolError) -> NSManagedObjectID {
     let identifier = store.identifier

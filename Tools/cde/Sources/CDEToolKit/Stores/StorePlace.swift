@@ -64,6 +64,13 @@ public enum StorePlace: Hashable, Sendable {
     }
   }
 
+  /// Refuses a file that this user may not read, which SQLite would call damaged.
+  static func requireReadable(_ url: URL) throws(ToolError) {
+    guard FileManager.default.isReadableFile(atPath: url.path) else {
+      throw ToolError("\(url.path) may not be read. Change its permissions, or run the command as its owner.")
+    }
+  }
+
   /// Refuses what is no file with contents, before it is read.
   func check() throws(ToolError) {
     guard case .file(let url) = self else { return }
@@ -74,9 +81,7 @@ public enum StorePlace: Hashable, Sendable {
     guard !isFolder.boolValue else {
       throw ToolError("\(url.path) is a folder. Name the store's file in it.")
     }
-    guard FileManager.default.isReadableFile(atPath: url.path) else {
-      throw ToolError("\(url.path) may not be read. Change its permissions, or run the command as its owner.")
-    }
+    try Self.requireReadable(url)
     let size = (try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? NSNumber)?.intValue
     if size == 0 {
       throw ToolError("\(url.path) is empty, so it is no store. An app fills it when it opens it.")

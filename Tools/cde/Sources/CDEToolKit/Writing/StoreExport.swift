@@ -86,12 +86,7 @@ public struct StoreExport {
       throw ToolError("--predicate goes with one --entity.", .usage)
     }
     return try entities.map { name in
-      let entity = try store.entity(named: name)
-      guard !entity.isAbstract else {
-        let subs = entity.subentities.compactMap(\.name).sorted().joined(separator: ", ")
-        throw ToolError("\(name) is abstract and has no objects. Choose from \(subs).", .usage)
-      }
-      return entity
+      try store.concreteEntity(named: name)
     }
   }
 

@@ -41,11 +41,15 @@ public struct StoreImport {
     guard let data = FileManager.default.contents(atPath: source.path) else {
       throw ToolError("\(source.path) can't be read. Check the path and the permissions.")
     }
+    guard let text = String(validating: data, as: UTF8.self) else {
+      throw ToolError(
+        "\(source.path) is not in UTF-8. Convert it first, for example with iconv -f latin1 -t utf-8.")
+    }
     if source.pathExtension.lowercased() == "csv" {
       guard let entity else {
         throw ToolError("A CSV file does not say which entity it has. Name it with --entity.", .usage)
       }
-      let rows = try CSVReader.rows(try Self.text(data, source))
+      let rows = try CSVReader.rows(text)
       guard let names = rows.first else {
         throw ToolError("\(source.path) has no line with the names of the columns.")
       }
@@ -61,7 +65,6 @@ public struct StoreImport {
         return Record(entity: entity, position: position + 1, values: Self.object(names, row))
       }
     }
-    _ = try Self.text(data, source)
     let document = try JSONValue(reading: data)
     if case .array(let values) = document {
       guard let entity else {
@@ -81,14 +84,6 @@ public struct StoreImport {
       }
       return values.enumerated().map { Record(entity: member.key, position: $0 + 1, values: $1) }
     }
-  }
-
-  private static func text(_ data: Data, _ source: URL) throws(ToolError) -> String {
-    guard let text = String(validating: data, as: UTF8.self) else {
-      throw ToolError(
-        "\(source.path) is not in UTF-8. Convert it first, for example with iconv -f latin1 -t utf-8.")
-    }
-    return text
   }
 
   /// A row as an object; a column `address.city` is an element of a composite.
@@ -139,11 +134,7 @@ public struct StoreImport {
       for (place, record) in records.enumerated() {
         if place % 500 == 0 { WorkReport.tell(record.entity, place, of: records.count) }
         do {
-          let entity = try store.entity(named: record.entity)
-          guard !entity.isAbstract else {
-            let subs = entity.subentities.compactMap(\.name).sorted().joined(separator: ", ")
-            throw ToolError("\(record.entity) is abstract and can have no objects. Choose from \(subs).")
-          }
+          let entity = try store.concreteEntity(named: record.entity)
           let reader = RecordReader(entity: entity)
           let values = try reader.attributes(record.values)
           let known = try found.object(entity, values, context)

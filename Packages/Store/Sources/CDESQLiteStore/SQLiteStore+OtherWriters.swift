@@ -34,10 +34,11 @@ extension SQLiteStore {
           defer { connection.rollBack() }
           let reader = HistoryReader(tables: tables, plans: plans, connection: connection)
           let found = try reader.transactions(StoreHistoryQuery(after: seen.transaction))
-          let extent = try reader.extent()
-          let isPurged = extent.lacks(after: seen.transaction, otherThan: seen.own)
+          // Numbers that go on have no gap, which is nearly always so.
+          let extent = found.first?.number == seen.transaction + 1 ? nil : try reader.extent()
+          let isPurged = extent?.lacks(after: seen.transaction, otherThan: seen.own) ?? false
           let foreign = found.filter { !seen.own.contains($0.number) }
-          if let last = found.last?.number ?? (isPurged ? extent.last : nil) {
+          if let last = found.last?.number ?? (isPurged ? extent?.last : nil) {
             seen.transaction = last
             seen.own = seen.own.filter { $0 > last }
           }

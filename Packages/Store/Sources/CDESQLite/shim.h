@@ -131,10 +131,10 @@ static inline int cde_watch_open(void) {
 #endif
 }
 
-// A number for the watched file, the same for the same file; -1 with the system's error number.
+// A number for the watched file or folder (of which new and changed files count), the same for the same file; -1 with the system's error number.
 static inline int cde_watch_add(int watch, const char *path) {
 #ifdef __linux__
-  return inotify_add_watch(watch, path, IN_MODIFY);
+  return inotify_add_watch(watch, path, IN_MODIFY | IN_CREATE | IN_MOVED_TO);
 #else
   errno = ENOSYS;
   return -1;

@@ -14,16 +14,18 @@ extension SQLiteStore {
   ) throws(StoreError) -> String? {
     guard case .file = configuration.location else { return nil }
     let (plans, pool, seen) = (plans, pool, others.seen)
-    let usesLog = try pool.borrowWriter { (connection) throws(StoreError) in
+    let (usesLog, isUnlocked) = try pool.borrowWriter { (connection) throws(StoreError) in
       seen.isObserved = true
       seen.version = try Self.dataVersion(of: connection)
       if let tables = plans.history {
         seen.transaction = try HistoryReader(tables: tables, plans: plans, connection: connection).extent()
           .last
       }
-      return try StoreOpener.journalMode(of: connection) == "wal"
+      let isUnlocked = connection.unchanging != nil
+      let usesLog = try StoreOpener.journalMode(of: connection) == "wal"
+      return (usesLog || isUnlocked, isUnlocked)
     }
-    return others.start(log: usesLog ? pool.use : nil) {
+    return others.start(log: usesLog ? pool.use : nil, isUnlocked: isUnlocked) {
       do throws(StoreError) {
         let after = try pool.borrowWriter { (connection) throws(StoreError) -> (@Sendable () -> Void)? in
           let version = try Self.dataVersion(of: connection)
@@ -55,7 +57,8 @@ extension SQLiteStore {
   }
 
   /// A number that differs after commits of other connections.
-  private static func dataVersion(of connection: Connection) throws(StoreError) -> Int64 {
-    try connection.integer("PRAGMA data_version", while: "Looking for commits of others") ?? 0
+  private static func dataVersion(of connection: Connection) throws(StoreError) -> OtherWriters.Version {
+    let number = try connection.integer("PRAGMA data_version", while: "Looking for commits of others")
+    return OtherWriters.Version(number: number ?? 0, renewals: connection.renewals)
   }
 }

@@ -110,7 +110,8 @@ public final class SQLiteStore: Store {
   /// The store as it is now, for reading, whatever is committed later.
   ///
   /// The result has one connection, so its reads run one after the other. While it exists, the write-ahead log can't be reused
-  /// from its beginning and grows with later commits. Values in files of their own are read as they are.
+  /// from its beginning and grows with later commits. Values in files of their own are read as they are. A store for reading only
+  /// whose file no program used when it was opened can't be kept as it is: reads throw `.fileChanged` once the file changes.
   ///
   /// - Returns: nil for a store in memory and without a write-ahead log.
   /// - Throws: `.closed`, `.cannotOpen`, `.busy` and the errors of reading.
@@ -122,8 +123,8 @@ public final class SQLiteStore: Store {
   /// Checkpoints the write-ahead log and closes all connections. Running reads on other threads complete on
   /// their connections. Later calls throw `.closed`, also a second `close`.
   ///
-  /// - Throws: `.closed`; `.fileChanged` if another program changed the file of a store that was opened for reading only
-  ///   without locks. The store is closed then.
+  /// - Throws: `.closed`; `.fileChanged` if another program changed the file of a store that was read without locks, in a way that no read
+  ///   could notice. The store is closed then.
   public func close() throws(StoreError) {
     try pool.requireOwnProcess()
     others.stop()

@@ -72,6 +72,35 @@ struct OtherWritersTests {
     let store = try open(true, usesLog ? .wal : .delete)
     let reports = Reports()
     #expect(try reports.observe(store) == nil)
+    await commitElsewhere(usesLog: usesLog)
+    try insert(store, "own")
+    reports.wait { reports.numbers.count >= 100 }
+    #expect(reports.numbers == (1...100).map { Int64($0) })
+    try store.close()
+  }
+
+  @Test(
+    "A store for reading only reports each commit, of this process and of others, whether or not the file was in use",
+    arguments: [true, false], [true, false])
+  func readOnly(usesLog: Bool, isInUse: Bool) async throws {
+    let first = try open(true, usesLog ? .wal : .delete)
+    if !isInUse { try first.close() }
+    let store = try SQLiteStore.file(scratch.file(), Self.schema) { $0.isReadOnly = true }
+    let reports = Reports()
+    #expect(try reports.observe(store) == nil)
+    await commitElsewhere(usesLog: usesLog)
+    reports.wait { reports.numbers.count >= 100 }
+    let second = isInUse ? first : try open(true, usesLog ? .wal : .delete)
+    try insert(second, "here")
+    reports.wait { reports.numbers.count >= 101 }
+    #expect(reports.numbers == (1...101).map { Int64($0) })
+    #expect(try store.count(StoreQuery(entity: store.index("Note"))) == 101)
+    try store.close()
+    try second.close()
+  }
+
+  /// Makes a hundred commits in another process.
+  private func commitElsewhere(usesLog: Bool) async {
     await #expect(processExitsWith: .success) {
       [path = scratch.file() as String, usesLog = usesLog as Bool] in
       let store = try SQLiteStore.file(path, OtherWritersTests.schema) {
@@ -85,10 +114,6 @@ struct OtherWritersTests {
       }
       try store.close()
     }
-    try insert(store, "own")
-    reports.wait { reports.numbers.count >= 100 }
-    #expect(reports.numbers == (1...100).map { Int64($0) })
-    try store.close()
   }
 
   @Test(

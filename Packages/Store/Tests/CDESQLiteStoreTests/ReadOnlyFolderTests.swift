@@ -4,6 +4,7 @@ import CDESQLiteFaults
 import CDEStore
 @_spi(CDE) import CDEStoreTestKit
 import Foundation
+import Synchronization
 import Testing
 
 /// What a folder contains: names, sizes, times and bytes.
@@ -72,14 +73,14 @@ struct ReadOnlyFolderTests {
     let files = try FileSystem(named: nil)
     /// How often opening the file looks for users, and whether it reads the file without locks.
     func looks() throws -> (count: Int, isUnlocked: Bool) {
-      var count = 0
+      let count = Mutex(0)
       var source = ReadOnlySource(path: scratch.file(), files: files, vfs: nil, busyTimeout: 0)
       source.isInUse = { _ in
-        count += 1
+        count.withLock { $0 += 1 }
         return false
       }
       let opened = try source.connect(try StoreFile(at: scratch.file(), in: files))
-      return (count, opened.connection.unchanging != nil)
+      return (count.withLock { $0 }, opened.connection.unchanging != nil)
     }
     #expect(try looks() == (0, mode == .wal))
     for suffix in ["-shm", "-wal"] {
@@ -172,18 +173,110 @@ struct ReadOnlyFolderTests {
     }
   #endif
 
-  @Test("A file that changes while it is read without locks is an error, not a mixture")
+  private let insertion = "INSERT INTO ZITEM (Z_ENT, Z_OPT) VALUES (2, 1)"
+
+  @Test("Commits that reach the file after it was opened without locks are read")
   func changed() throws {
     let rig = try FaultRig(.wal)
     let scratch = try rig.fresh()
     let reader = try reading(scratch.file())
-    #expect(try titles(reader) == 2)
-    _ = sql(scratch.file(), "UPDATE ZITEM SET ZTITLE = 'other'; PRAGMA wal_checkpoint(TRUNCATE)")
-    #expect { try titles(reader) } throws: { ($0 as? StoreError)?.code == .fileChanged }
-    #expect { try reader.close() } throws: { ($0 as? StoreError)?.code == .fileChanged }
+    for expected in 2...4 {
+      #expect(try titles(reader) == expected)
+      _ = sql(scratch.file(), "\(insertion); PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+    #expect(try titles(reader) == 5)
+    try reader.close()
     #expect { try reader.close() } throws: { ($0 as? StoreError)?.code == .closed }
-    let again = try reading(scratch.file())
-    #expect(try titles(again) == 2)
-    try again.close()
+  }
+
+  @Test("Commits are read also while they are in a log alone, that began after the opening")
+  func logs() throws {
+    let rig = try FaultRig(.wal)
+    let scratch = try rig.fresh()
+    let reader = try reading(scratch.file())
+    #expect(try titles(reader) == 2)
+    let holder = Holder(scratch.file())
+    holder.run("PRAGMA wal_autocheckpoint = 0; \(insertion)")
+    #expect(try titles(reader) == 3)
+    holder.run(insertion)
+    #expect(try titles(reader) == 4)
+    try reader.close()
+  }
+
+  @Test(
+    "Commits that follow the copy of a dead process's log or journal are read",
+    arguments: [Mode.wal, .delete])
+  func copied(mode: Mode) throws {
+    let scratch = try left(FaultRig(mode), mode)
+    let reader = try reading(scratch.file())
+    let before = try titles(reader)
+    #expect(sql(scratch.file(), insertion).isEmpty)
+    #expect(try titles(reader) == before + 1)
+    try reader.close()
+  }
+
+  @Test("What reads one state of files without locks ends with an error when they change")
+  func pinned() throws {
+    let rig = try FaultRig(.wal)
+    let scratch = try rig.fresh()
+    let reader = try reading(scratch.file())
+    let state = try #require(try reader.pinned() as? SQLiteStore)
+    #expect(try titles(state) == 2)
+    let holder = Holder(scratch.file())
+    holder.run("PRAGMA wal_autocheckpoint = 0; \(insertion)")
+    #expect { try titles(state) } throws: { ($0 as? StoreError)?.code == .fileChanged }
+    // The file is in use now, so its log keeps the state.
+    let shared = try #require(try reader.pinned() as? SQLiteStore)
+    #expect(try titles(shared) == 3)
+    holder.run(insertion)
+    #expect(try titles(shared) == 3)
+    #expect(try titles(reader) == 4)
+    try shared.close()
+    try reader.close()
+  }
+
+  @Test("A copy of files that a dead process left keeps its state")
+  func pinnedCopy() throws {
+    let scratch = try left(FaultRig(.wal), .wal)
+    let reader = try reading(scratch.file())
+    let state = try #require(try reader.pinned() as? SQLiteStore)
+    #expect(sql(scratch.file(), insertion).isEmpty)
+    #expect(try titles(state) == 3)
+    #expect(try titles(reader) == 4)
+    try state.close()
+    try reader.close()
+  }
+
+  @Test("Another store in the place of the file is an error")
+  func replaced() throws {
+    let rig = try FaultRig(.wal)
+    let (scratch, other) = (try rig.fresh(), try FaultRig(.wal).fresh())
+    let reader = try reading(scratch.file())
+    #expect(try titles(reader) == 2)
+    #expect(sql(other.file(), "UPDATE Z_METADATA SET Z_UUID = 'another'").isEmpty)
+    try FileManager.default.removeItem(atPath: scratch.file())
+    try FileManager.default.copyItem(atPath: other.file(), toPath: scratch.file())
+    #expect { try titles(reader) } throws: { ($0 as? StoreError)?.code == .fileChanged }
+    try FileManager.default.removeItem(atPath: scratch.file())
+    #expect { try titles(reader) } throws: { ($0 as? StoreError)?.code == .fileMoved }
+    #expect { try reader.close() } throws: { ($0 as? StoreError)?.code == .fileMoved }
+  }
+
+  @Test("A change during a read that left sizes and times as they were is an error at the end")
+  func unseen() throws {
+    let rig = try FaultRig(.wal)
+    let scratch = try rig.fresh()
+    let reader = try reading(scratch.file())
+    #expect(try titles(reader) == 2)
+    var status = cde_file_status()
+    #expect(cde_file_status_at(scratch.file(), &status) == 0)
+    let handle = try #require(FileHandle(forUpdatingAtPath: scratch.file()))
+    try handle.seek(toOffset: 24)
+    try handle.write(contentsOf: Data([9, 9, 9, 9]))
+    try handle.close()
+    var times = [timespec(), timespec(tv_sec: Int(status.seconds), tv_nsec: Int(status.nanoseconds))]
+    #expect(utimensat(AT_FDCWD, scratch.file(), &times, 0) == 0)
+    #expect(try titles(reader) == 2)
+    #expect { try reader.close() } throws: { ($0 as? StoreError)?.code == .fileChanged }
   }
 }

@@ -27,6 +27,8 @@ final class Connection: @unchecked Sendable {
   var file: FileIdentity?
   /// Set if this connection reads a file without locks, so that a change of the file must be noticed.
   var unchanging: UnchangingFile?
+  /// How many connections the pool has had in place of this one.
+  var renewals = 0
   /// Set if this connection writes to a log.
   var firstPage: FirstPage?
   /// Writes the pages of a commit to the log together; nil if this connection does not write to a log.
@@ -157,6 +159,12 @@ final class Connection: @unchecked Sendable {
       collector?.end(.read)
       throw error
     }
+  }
+
+  /// Runs a read, and checks afterwards that files which are read without locks did not change during it.
+  func checkingFiles<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    guard let unchanging, !unchanging.isCopied else { return try body() }
+    return try unchanging.checking(body)
   }
 
   func error(_ code: Int32, while task: String) -> StoreError {

@@ -24,6 +24,8 @@ final class ConnectionPool: Sendable {
   private let writer: Lock<Connection?>
   private let readers = Lock(Readers())
   private let open: (@Sendable () throws(StoreError) -> Connection)?
+  /// Opens the writing connection anew where it reads files without locks, and they have changed; nil elsewhere.
+  private let renew: (@Sendable () throws(StoreError) -> Connection)?
   private let idleLimit: Int
   private let holdsSnapshots: Bool
   /// Whether a read may wait for the writer without occupying the writer's processor.
@@ -53,15 +55,18 @@ final class ConnectionPool: Sendable {
   ///   - open: opens a reading connection; `nil` when reads run on the writer.
   ///   - holdsSnapshots: whether readers may keep their transaction until the next read.
   ///   - processors: the number of threads that can run at the same time.
+  ///   - renew: opens the connection anew that reads files without locks; nil for other connections.
   init(
     writer: Connection, use: FileUser?, idleLimit: Int, holdsSnapshots: Bool, processors: Int,
-    open: (@Sendable () throws(StoreError) -> Connection)?
+    open: (@Sendable () throws(StoreError) -> Connection)?,
+    renew: (@Sendable () throws(StoreError) -> Connection)? = nil
   ) {
     self.writer = Lock(writer)
     self.idleLimit = max(idleLimit, 1)
     self.holdsSnapshots = holdsSnapshots
     canWait = processors > 1
     self.open = open
+    self.renew = renew
     isPinned = false
     isObserved = writer.collector != nil
     heldUse = Lock(use)
@@ -71,18 +76,22 @@ final class ConnectionPool: Sendable {
     writer = Lock(connection)
     heldUse = Lock(use)
     isObserved = connection.collector != nil
-    (idleLimit, holdsSnapshots, canWait, open, isPinned) = (1, false, false, nil, true)
+    (idleLimit, holdsSnapshots, canWait, open, renew, isPinned) = (1, false, false, nil, nil, true)
   }
 
   /// A pool for reading the current state of the store, on a connection of its own that stays in one read transaction.
   ///
-  /// While the pool exists, the log can't be reused from its beginning.
+  /// While the pool exists, the log can't be reused from its beginning. Files that are read without locks can't be kept as they
+  /// are: reads throw `.fileChanged` once they have changed.
   ///
-  /// - Returns: nil without a write-ahead log, where a read transaction would block the writer.
+  /// - Returns: nil with a rollback journal, where a read transaction would block the writer.
   func pinned() throws(StoreError) -> ConnectionPool? {
-    guard let open else { return nil }
+    guard let open = open ?? renew else { return nil }
     try requireOwnProcess()
     let connection = try open()
+    if renew != nil, connection.unchanging == nil {
+      guard try StoreOpener.journalMode(of: connection) == "wal" else { return nil }
+    }
     // Before the transaction begins, as in each read.
     connection.asOf = commits.load(ordering: .acquiring)
     try connection.run("BEGIN", while: "Reading the store")
@@ -125,18 +134,31 @@ final class ConnectionPool: Sendable {
     try requireOwnProcess()
     // A save of one change has the writer for some 15 us.
     let result = try writer.withLockIfSoonAvailable { (connection) throws(StoreError) -> R in
-      try Self.run(body, connection)
+      try run(body, &connection)
     }
     if let result { return result }
-    return try writer.withLock { (connection) throws(StoreError) -> R in try Self.run(body, connection) }
+    return try writer.withLock { (connection) throws(StoreError) -> R in try run(body, &connection) }
   }
 
   @inline(__always)
-  private static func run<R: Sendable>(
-    _ body: (Connection) throws(StoreError) -> R, _ connection: Connection?
+  private func run<R: Sendable>(
+    _ body: (Connection) throws(StoreError) -> R, _ connection: inout Connection?
   ) throws(StoreError) -> R {
-    guard let connection else { throw StoreError.closed() }
-    return try body(connection)
+    guard let current = connection else { throw StoreError.closed() }
+    if let renew { return try body(try renewed(current, renew, &connection)) }
+    return try body(current)
+  }
+
+  /// - Returns: the connection, or another one if its files have changed.
+  private func renewed(
+    _ current: Connection, _ renew: () throws(StoreError) -> Connection, _ connection: inout Connection?
+  ) throws(StoreError) -> Connection {
+    guard let unchanging = current.unchanging, try !unchanging.isCurrent() else { return current }
+    let new = try renew()
+    new.renewals = current.renewals + 1
+    if let key = new.file?.key, key != current.file?.key { heldUse.withLock { $0 = FileUser(key) } }
+    connection = new
+    return new
   }
 
   /// Runs reads that use one state of the store.
@@ -150,19 +172,19 @@ final class ConnectionPool: Sendable {
     let asked = isObserved ? ContinuousClock.now : nil
     if isPinned {
       return try withWriter { (connection) throws(StoreError) in
-        try connection.observing(kind, asked: asked, body)
+        try connection.checkingFiles { () throws(StoreError) in
+          try connection.observing(kind, asked: asked, body)
+        }
       }
     }
     guard let open else {
-      return try withWriter { (connection) throws(StoreError) in
-        connection.asOf = commits.load(ordering: .acquiring)
-        try connection.run("BEGIN", while: "Reading the store")
-        defer { connection.rollBack() }
-        guard let unchanging = connection.unchanging else {
-          return try connection.observing(kind, asked: asked, body)
-        }
-        return try unchanging.checking { () throws(StoreError) in
-          try connection.observing(kind, asked: asked, body)
+      var attemptsLeft = renew == nil ? 0 : Self.repetitions
+      while true {
+        do throws(StoreError) {
+          return try readAlone(kind, asked: asked, body)
+        } catch {
+          guard error.code == .fileChanged, attemptsLeft > 0 else { throw error }
+          attemptsLeft -= 1
         }
       }
     }
@@ -189,6 +211,24 @@ final class ConnectionPool: Sendable {
     } catch {
       connection.snapshot.leave(connection)
       throw error
+    }
+  }
+
+  // Where a program writes all the time, its use of the file is seen at the first repetition.
+  private static let repetitions = 3
+
+  /// Reads on the writing connection.
+  private func readAlone<R: Sendable>(
+    _ kind: ObservedRequest.Kind, asked: ContinuousClock.Instant?,
+    _ body: (Connection) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try withWriter { (connection) throws(StoreError) in
+      connection.asOf = commits.load(ordering: .acquiring)
+      try connection.run("BEGIN", while: "Reading the store")
+      defer { connection.rollBack() }
+      return try connection.checkingFiles { () throws(StoreError) in
+        try connection.observing(kind, asked: asked, body)
+      }
     }
   }
 

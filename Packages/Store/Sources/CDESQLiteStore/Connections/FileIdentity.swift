@@ -32,6 +32,16 @@ struct FileIdentity: Sendable, Equatable {
     (device, inode) = (status.device, status.inode)
   }
 
+  /// The file at a path that a connection reads, maybe through a copy.
+  ///
+  /// - Returns: nil if there is no file.
+  init?(at path: String) {
+    var status = cde_file_status()
+    guard cde_file_status_at(path, &status) == 0 else { return nil }
+    self.path = path
+    (device, inode) = (status.device, status.inode)
+  }
+
   /// Checks the path. Costs one system call, one or two microseconds.
   ///
   /// - Throws: `.fileMoved` if the path leads to no file or to another one.

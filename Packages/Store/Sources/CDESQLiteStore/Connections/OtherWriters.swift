@@ -26,11 +26,19 @@ final class OtherWriters: Sendable {
   /// What was seen last. Guard: used by the borrower of the writing connection alone.
   final class Seen: @unchecked Sendable {
     // Guard: the lock of the pool's writer.
-    var version: Int64 = 0
+    var version = Version()
     var transaction: Int64 = 0
     /// Later transactions of this store itself.
     var own: Set<Int64> = []
     var isObserved = false
+  }
+
+  /// Differs after commits of others.
+  struct Version: Equatable {
+    /// SQLite's number, which counts for one connection.
+    var number: Int64 = 0
+    /// How often the connection was opened anew.
+    var renewals = 0
   }
 
   private typealias Observer = (file: FileIdentity.Key, owner: ObjectIdentifier, notice: @Sendable () -> Void)
@@ -54,9 +62,10 @@ final class OtherWriters: Sendable {
   ///
   /// - Parameters:
   ///   - log: the use of a file with a log.
+  ///   - isUnlocked: whether the file is read without locks, so that a log may be made later.
   ///   - look: looks at the file; true if there were commits of others.
   /// - Returns: why commits may not be noticed.
-  func start(log: FileUser?, _ look: @escaping @Sendable () -> Bool) -> String? {
+  func start(log: FileUser?, isUnlocked: Bool, _ look: @escaping @Sendable () -> Bool) -> String? {
     guard let file else { return nil }
     state.withLock { state in
       state.phase = .idle
@@ -67,7 +76,11 @@ final class OtherWriters: Sendable {
       $0.append((file.key, ObjectIdentifier(self), { [weak self] in self?.notice() }))
     }
     var reason: String?
-    for path in [file.path] + (log == nil ? [] : [file.path + "-wal"]) {
+    let watched =
+      isUnlocked
+      ? [(file.path as NSString).deletingLastPathComponent]
+      : [file.path] + (log == nil ? [] : [file.path + "-wal"])
+    for path in watched {
       let registration = FileEvents.shared.observe(path, reason: &reason) { [weak self] in self?.notice() }
       if let registration { state.withLock { $0.registrations.append(registration) } }
     }

@@ -64,6 +64,13 @@ struct FileContents: Sendable, Hashable {
     }
     return version
   }
+
+  /// Whether statements for a store with other contents are right for this one: it is the same store, with the same numbers of
+  /// entities, and has all its tables and columns.
+  func hasPlaces(of other: FileContents) -> Bool {
+    metadata?.identifier == other.metadata?.identifier && numbers == other.numbers
+      && versionHashes == other.versionHashes && other.tables.allSatisfy { tables[$0.key] == $0.value }
+  }
 }
 
 extension FileContents {

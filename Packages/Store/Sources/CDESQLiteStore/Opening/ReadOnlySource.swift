@@ -6,13 +6,13 @@ import Foundation
 ///
 /// SQLite's own read-only mode makes a log and its index beside a file that has a log. Its `immutable` mode
 /// makes none, but ignores a log that holds the last commits. So each state of the files has its own way.
-struct ReadOnlySource {
+struct ReadOnlySource: Sendable {
   let path: String
   let files: FileSystem
   let vfs: String?
   let busyTimeout: Int32
   /// Whether a connection uses the database. Asked only where the answer decides.
-  var isInUse: (String) -> Bool = FileUse.isInUse
+  var isInUse: @Sendable (String) -> Bool = FileUse.isInUse
 
   /// - Parameter found: the headers of the files.
   /// - Returns: the connection, and the URI for further ones; nil if there can be none.
@@ -33,11 +33,12 @@ struct ReadOnlySource {
       // A commit that died must be undone first, or the files belong to a folder that can't be written.
       guard error.code == .readOnly || error.code == .cannotOpen else { throw error }
     }
-    if found.hasLog || found.hasJournal {
-      return (try PrivateCopy(path: path, files: files, busyTimeout: busyTimeout).connect(found), nil)
-    }
-    let unchanging = try UnchangingFile(path, in: files)
-    let connection = try connection(StoreURI.of(path, vfs: vfs, "immutable=1"))
+    let isCopied = found.hasLog || found.hasJournal
+    let unchanging = try UnchangingFile(path, in: files, isCopied: isCopied)
+    let connection =
+      isCopied
+      ? try PrivateCopy(path: path, files: files, busyTimeout: busyTimeout).connect(found)
+      : try connection(StoreURI.of(path, vfs: vfs, "immutable=1"))
     connection.unchanging = unchanging
     return (connection, nil)
   }

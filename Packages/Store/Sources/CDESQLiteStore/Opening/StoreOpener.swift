@@ -183,15 +183,41 @@ struct StoreOpener {
     let source = ReadOnlySource(
       path: path, files: files, vfs: configuration.vfs, busyTimeout: configuration.busyMilliseconds)
     let (connection, uri) = try source.connect(found)
-    var contents = try prepareContents(of: connection, mayCreate: false)
+    let file = try FileContents(reading: connection)
+    var contents = try StoreContents(file, schema: schema, held: held)
     contents.isReadOnly = true
     try Self.configure(connection, configuration, role: .writer)
+    connection.file = FileIdentity(at: path)
     let usesLog = uri == nil ? false : try Self.journalMode(of: connection) == "wal"
-    return opened(connection, contents, uri: uri ?? "", usesLog: usesLog)
+    return opened(
+      connection, contents, uri: uri ?? "", usesLog: usesLog,
+      renew: uri == nil ? renewal(of: source, places: file) : nil)
+  }
+
+  /// Opens the files of a store anew that is read without locks, after they have changed.
+  ///
+  /// - Parameter places: the contents at the first opening, on which the statements of the store depend.
+  private func renewal(
+    of source: ReadOnlySource, places: FileContents
+  ) -> @Sendable () throws(StoreError) -> Connection {
+    { [configuration, observer] () throws(StoreError) in
+      let (connection, _) = try source.connect(StoreFile(at: source.path, in: source.files))
+      guard try FileContents(reading: connection).hasPlaces(of: places) else {
+        throw StoreError(
+          .fileChanged,
+          "\(source.path) was replaced or migrated by another program after it was opened for reading. Close the store and "
+            + "open it again.")
+      }
+      try Self.configure(connection, configuration, role: .writer)
+      connection.file = FileIdentity(at: source.path)
+      if let observer { connection.observe(observer) }
+      return connection
+    }
   }
 
   private func opened(
-    _ connection: Connection, _ contents: StoreContents, uri: String, usesLog: Bool
+    _ connection: Connection, _ contents: StoreContents, uri: String, usesLog: Bool,
+    renew: (@Sendable () throws(StoreError) -> Connection)? = nil
   ) -> Opened {
     let configuration = configuration
     let observer = observer
@@ -216,7 +242,7 @@ struct StoreOpener {
       // Read-only openings may have no shared index to read, and neither has an exclusive lock.
       holdsSnapshots: flags == SQLITE_OPEN_READWRITE
         && !configuration.pragmas.keys.contains { $0.lowercased() == "locking_mode" },
-      processors: configuration.checkpointLimits.processors, open: openReader)
+      processors: configuration.checkpointLimits.processors, open: openReader, renew: renew)
     var checkpointer: Checkpointer?
     if usesLog, !contents.isReadOnly {
       let firstPage = FirstPage(connection.collector)

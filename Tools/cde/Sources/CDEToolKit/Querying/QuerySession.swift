@@ -32,6 +32,9 @@ public final class QuerySession {
   /// - Throws: ``ToolError``. The session goes on.
   public func run(_ text: String) throws -> Outcome {
     let line = try QueryLine(text)
+    // Between the lines no state is kept, because the log of a store can't be reused meanwhile.
+    try store.beginState()
+    defer { try? store.endState() }
     // An entity may be named like a command.
     if store.model.entitiesByName[line.head] == nil, let outcome = try command(line) { return outcome }
     return .answer(try rows(line))

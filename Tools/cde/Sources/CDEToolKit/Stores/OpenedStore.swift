@@ -28,10 +28,11 @@ public final class OpenedStore: Sendable {
   ///   - model: the model of the store, as a file; nil for the copy in the store.
   ///   - isReadOnly: whether it is only read.
   ///   - schema: the server's schema with the tables.
+  ///   - readsOneState: whether ``context`` reads one state of a store that is only read, whatever others commit meanwhile.
   /// - Throws: ``ToolError``.
   public init(
     _ place: StorePlace, model: NSManagedObjectModel? = nil, isReadOnly: Bool = true, schema: String? = nil,
-    configure: (NSPersistentStoreDescription) -> Void = { _ in }
+    readsOneState: Bool = true, configure: (NSPersistentStoreDescription) -> Void = { _ in }
   ) throws {
     self.place = place
     try place.check()
@@ -59,6 +60,28 @@ public final class OpenedStore: Sendable {
     } catch { throw ToolError(error) }
     context = container.newBackgroundContext()
     context.transactionAuthor = "cde"
+    if isReadOnly, readsOneState { try beginState() }
+  }
+
+  // MARK: States
+
+  /// Lets ``context`` read one state of the store: that of its next read.
+  func beginState() throws { try pin(.current) }
+
+  /// Lets ``context`` read what the store has at each read.
+  func endState() throws { try pin(nil) }
+
+  private func pin(_ token: NSQueryGenerationToken?) throws {
+    try context.performAndWait {
+      do { try context.setQueryGenerationFrom(token) } catch { throw ToolError(error) }
+    }
+  }
+
+  /// Empties a context, in its isolation. It goes on reading the same state.
+  func empty(_ context: NSManagedObjectContext) throws {
+    let token = context.queryGenerationToken
+    context.reset()
+    try context.setQueryGenerationFrom(token)
   }
 
   private static func server(_ url: URL, _ model: NSManagedObjectModel?, _ schema: String?) throws
@@ -204,16 +227,33 @@ public final class OpenedStore: Sendable {
       WorkReport.tell(entity.name ?? "", ids.startIndex, of: all.count)
       try read { context in
         for object in try objects(ids, in: context) { try body(object) }
-        context.reset()
+        try empty(context)
       }
     }
   }
 
   /// The objects of IDs of one entity, in this order, with their values and the relationships that other tables do not tell.
+  ///
+  /// - Throws: ``ToolError`` if an object was deleted meanwhile, which a store with a rollback journal allows.
   func objects(_ ids: some Collection<NSManagedObjectID>, in context: NSManagedObjectContext) throws
     -> [NSManagedObject]
   {
-    guard let first = ids.first else { return [] }
+    let found = try found(ids, in: context)
+    return try ids.map { id in
+      guard let object = found[id] else {
+        throw ToolError(
+          "\(ShortID.text(id)) was deleted while the store was read, so what was read is not of one state. Run the command again."
+        )
+      }
+      return object
+    }
+  }
+
+  /// The objects of IDs of one entity that the store has, with the same values.
+  func found(_ ids: some Collection<NSManagedObjectID>, in context: NSManagedObjectContext) throws
+    -> [NSManagedObjectID: NSManagedObject]
+  {
+    guard let first = ids.first else { return [:] }
     let request = NSFetchRequest<NSManagedObject>()
     request.entity = first.entity
     request.predicate = NSPredicate(format: "SELF IN %@", Array(ids))
@@ -221,8 +261,7 @@ public final class OpenedStore: Sendable {
     request.relationshipKeyPathsForPrefetching = first.entity.relationshipsByName.filter {
       !$0.value.isToMany
     }.map(\.key)
-    let found = Dictionary(try context.fetch(request).map { ($0.objectID, $0) }) { first, _ in first }
-    return ids.compactMap { found[$0] }
+    return Dictionary(try context.fetch(request).map { ($0.objectID, $0) }) { first, _ in first }
   }
 }
 

@@ -84,7 +84,7 @@ public struct StoreDifference {
           for (identity, object) in zip(part, objects) {
             result.add(change, identity, side.store.names.name(of: object))
           }
-          context.reset()
+          try side.store.empty(context)
         }
       }
     }
@@ -105,7 +105,6 @@ public struct StoreDifference {
       let after = try sides[1].values(
         part.map { ids[1][$0]! }, properties.compactMap { second.propertiesByName[$0.name] })
       for (position, identity) in part.enumerated() {
-        guard position < before.count, position < after.count else { continue }
         var differs = false
         for (column, property) in properties.enumerated() {
           let (old, new) = (before[position].cells[column], after[position].cells[column])
@@ -175,10 +174,11 @@ public struct StoreDifference {
       name: String, cells: [Cell]
     )] {
       try store.read { context in
-        defer { context.reset() }
-        return try store.objects(ids, in: context).map { object in
-          (store.names.name(of: object), properties.map { cell(of: object, $0) })
+        let values = try store.objects(ids, in: context).map { object in
+          (name: store.names.name(of: object), cells: properties.map { cell(of: object, $0) })
         }
+        try store.empty(context)
+        return values
       }
     }
 

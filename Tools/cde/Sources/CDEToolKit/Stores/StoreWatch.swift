@@ -62,7 +62,7 @@ public struct StoreWatch: Sendable {
           count += 1
           if count == limit { return }
         }
-        // A file that is open for reading only shows one state of it. A server's store shows each new one.
+        // A file is opened anew for each commit, because another file may have taken its place.
         if case .file = place { opened = nil }
       }
       try? await Task.sleep(for: Self.pause)
@@ -74,7 +74,9 @@ public struct StoreWatch: Sendable {
     }
   }
 
-  private func open() throws -> OpenedStore { try OpenedStore(place, model: model(), schema: schema) }
+  private func open() throws -> OpenedStore {
+    try OpenedStore(place, model: model(), schema: schema, readsOneState: false)
+  }
 
   /// Between two looks at the file, which cost two calls of the system.
   private static let pause = Duration.milliseconds(200)

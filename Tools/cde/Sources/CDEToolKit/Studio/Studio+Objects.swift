@@ -124,7 +124,7 @@ extension Studio {
     let groups = Dictionary(grouping: shown) { $0.entity.name ?? "" }
     var found: [NSManagedObjectID: NSManagedObject] = [:]
     for group in groups.values {
-      for other in try store.objects(group, in: context) { found[other.objectID] = other }
+      found.merge(try store.found(group, in: context)) { first, _ in first }
     }
     objects = shown.compactMap { found[$0] }
     return .object([

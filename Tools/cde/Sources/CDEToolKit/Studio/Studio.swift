@@ -57,7 +57,9 @@ public final class Studio: Sendable {
     var isFollowed = isWritable
     if case .server = place { isFollowed = true }
     let hasHistory = try isFollowed && Self.hasHistory(place, model, schema)
-    return try OpenedStore(place, model: model, isReadOnly: !isWritable, schema: schema) { description in
+    return try OpenedStore(
+      place, model: model, isReadOnly: !isWritable, schema: schema, readsOneState: false
+    ) { description in
       description.observer = log
       // Commits would be missing in the history, so the store refuses to write without the option.
       if hasHistory { description.setOption(true, forKey: NSPersistentHistoryTrackingKey) }

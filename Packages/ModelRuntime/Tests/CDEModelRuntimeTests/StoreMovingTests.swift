@@ -86,6 +86,24 @@ struct StoreMovingTests {
     #expect(try texts(target) == ["kept"])
   }
 
+  @Test("An ID names the store object that is open, also after the store was removed and added again, twice")
+  func addedAgain() throws {
+    let stack = try stack()
+    try save("kept", in: stack)
+    let coordinator = stack.container.persistentStoreCoordinator
+    let context = stack.context()
+    let id = try #require(try context.all("Note").first).objectID
+    for _ in 1...2 {
+      let file = url(stack)
+      try coordinator.remove(try #require(coordinator.persistentStores.first))
+      #expect(id.persistentStore.map(coordinator.persistentStores.contains) != true)
+      let store = try coordinator.addPersistentStore(
+        ofType: NSSQLiteStoreType, configurationName: nil, at: file)
+      #expect(id.persistentStore === store)
+    }
+    #expect(try context.existingObject(with: id).value(forKey: "text") as? String == "kept")
+  }
+
   @Test(
     "A store moves, from a file or from memory, and contexts go on with their objects",
     arguments: [false, true])
@@ -99,6 +117,7 @@ struct StoreMovingTests {
     note.setValue("changed", forKey: "text")
     let moved = stack.folder.appendingPathComponent("Moved.sqlite")
     let new = try coordinator.migratePersistentStore(old, to: moved, withType: NSSQLiteStoreType)
+    #expect(note.objectID.persistentStore === new)
     #expect(coordinator.persistentStores.map(\.url) == [moved])
     #expect(new.identifier == old.identifier && new.type == NSSQLiteStoreType)
     #expect(try texts(stack) == ["first"])
@@ -132,6 +151,7 @@ struct StoreMovingTests {
       old, to: name, options: [NSPersistentHistoryTrackingKey: true], withType: type)
     #expect(coordinator.persistentStores == [new] && coordinator.persistentStore(for: name) === new)
     #expect(new.identifier == old.identifier && new.type == type)
+    #expect(note.objectID.persistentStore === new)
     #expect(new.metadata["answer"] as? Int == 42)
     #expect(try texts(stack) == ["first"])
     try context.save()

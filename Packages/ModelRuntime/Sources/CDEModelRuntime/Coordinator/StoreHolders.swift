@@ -78,7 +78,11 @@ struct StoreHolders {
     for entity in entities {
       let held = all(of: entity)
       if held.isEmpty { firsts[entity] = handle } else { several[entity] = held + [handle] }
-      removed[entity]?.removeAll { $0.identifier == handle.identifier }
+      removed[entity]?.removeAll { old in
+        guard old.identifier == handle.identifier else { return false }
+        if old !== handle { old.give(to: handle) }
+        return true
+      }
     }
   }
 

@@ -30,7 +30,7 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
     configurationName = description.configuration ?? NSManagedObjectModel.defaultConfigurationName
     options = description.options
     super.init()
-    handle.persistentStore = self
+    handle.made = self
   }
 
   private func readMetadata() -> StoreMetadata {

@@ -8,7 +8,8 @@ internal import Synchronization
 /// States: alone (no other store of its coordinator has held its entities; keys are the store's own) -> sharing (another one holds
 /// or held some of them; keys are shifted, see `KeyShift`). A store that is added beside others is sharing from the start.
 final class StoreHandle: @unchecked Sendable {
-  // Guard: immutable except for the atomic flag and the weak back reference, which is set once, before the handle is shared.
+  // Guard: immutable except for the atomic flag, what locks protect, and the weak reference, which is set once, before the handle is
+  // shared.
 
   /// The store with its own keys.
   let engine: any Store
@@ -18,7 +19,10 @@ final class StoreHandle: @unchecked Sendable {
   let announcesChanges: Bool
   /// What is added to the store's own keys; nothing for the first store of its entities.
   let shift: KeyShift
-  weak var persistentStore: NSPersistentStore?
+  /// The store object that was made with this handle.
+  weak var made: NSPersistentStore?
+  /// The handle of the same store after it was removed and added again, which IDs of this handle name from then on.
+  private let successor = Lock<StoreHandle?>(nil)
   private let shifted: ShiftedStore
   private let isSharing: Atomic<Bool>
   private let isObserved = Lock(false)
@@ -38,6 +42,15 @@ final class StoreHandle: @unchecked Sendable {
     isSharing = Atomic(shift.offset > 0)
     identifier = store.identifier
   }
+
+  /// The store object of the coordinator; nil if it is freed.
+  var persistentStore: NSPersistentStore? {
+    guard let successor = successor.withLock({ $0 }) else { return made }
+    return successor.persistentStore
+  }
+
+  /// Called after the same store was added again.
+  func give(to successor: StoreHandle) { self.successor.withLock { $0 = successor } }
 
   /// The store in the keys that contexts use.
   var store: any Store { isSharing.load(ordering: .relaxed) ? shifted : engine }

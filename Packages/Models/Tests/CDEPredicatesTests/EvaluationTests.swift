@@ -57,6 +57,21 @@ struct EvaluationTests {
     #expect(try holds("%@ < %@", nil, Decimal(string: "0.1"), Decimal(string: "0.10000000000000000001")))
   }
 
+  @Test("Products and quotients of decimals that no decimal holds are those of floating-point numbers")
+  func extremes() throws {
+    let (small, large) = (Decimal(string: "1e-100")!, Decimal(string: "1e100")!)
+    for (format, expected) in [
+      ("%@ * %@ > 0", true), ("%@ * %@ < 1e-199", true), ("%@ * -1 * %@ < 0", true),
+    ] {
+      #expect(try holds(format, nil, small, small) == expected, "\(format)")
+    }
+    #expect(try holds("%@ * %@ > 1e199", nil, large, large))
+    #expect(try holds("%@ / %@ > 1e199", nil, large, small))
+    #expect(try holds("%@ / %@ < 1e-199 AND %@ / %@ > 0", nil, small, large, small, large))
+    #expect(try holds("%@ * %@ == 1", nil, small, large))
+    #expect(try holds("%@ * 0.1 == 0.03", nil, Decimal(string: "0.3")!))
+  }
+
   @Test("Values of different kinds are unequal and have no order")
   func kinds() throws {
     let values: [Any] = [

@@ -62,6 +62,30 @@
       #expect(rows.integer(0, 2) == 100_000)
     }
 
+    @Test
+    func `More values than the server counts are an error that says so, and the connection stays usable`()
+      throws
+    {
+      let connection = try schema.connection()
+      func sum(_ count: Int) throws(StoreError) -> Int64 {
+        var parameters = Parameters()
+        for _ in 0..<count { parameters.append(Int64(1)) }
+        let list = (1...count).map { "$\($0)" }.joined(separator: ", ")
+        return try connection.run(
+          "SELECT count(*) FROM unnest(ARRAY[\(list)]) AS n", parameters, while: "Counting"
+        ).integer(0, 0)
+      }
+      #expect(try sum(65_535) == 65_535)
+      let error = failure { () throws(StoreError) in _ = try sum(65_536) }
+      #expect(error?.code == .tooBig)
+      #expect(error?.message.contains("65536 values, where the server allows 65535") == true)
+      #expect(try sum(2) == 2)
+    }
+
+    @Test func `Statements are not compiled, because nothing interrupts the compiler`() throws {
+      #expect(try schema.connection().texts("SHOW jit") == ["off"])
+    }
+
     @Test func `One text gets values of different types`() throws {
       let connection = try schema.connection()
       func text(_ parameters: consuming Parameters) throws -> String? {

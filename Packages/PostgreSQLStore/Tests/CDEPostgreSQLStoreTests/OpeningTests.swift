@@ -49,6 +49,35 @@
           == ["1 Category 0 0", "2 Item 0 0", "3 SpecialItem 2 0", "4 Owner 0 0", "5 Tag 0 0"])
     }
 
+    @Test(arguments: ["Tenant", "Ten ant", "Ten.ant", "Ténant\"'", "select"])
+    func `The name of the server's schema may have capital letters, blanks and points`(start: String) throws {
+      let name = "\(start) \(place.name.suffix(20))"
+      // An unquoted name would be that of this schema, which has other tables.
+      let other = name.lowercased()
+      let first = schema(
+        StoreEntity(name: "Item", attributes: [StoreAttribute(name: "other", type: .string)]))
+      defer {
+        for name in [name, other] {
+          try? place.connection().execute(
+            "DROP SCHEMA IF EXISTS \(quoted(name)) CASCADE", while: "Removing the test's schema")
+        }
+      }
+      if other != name { try open(first) { $0.schema = other }.close() }
+      for _ in 1...2 { try open { $0.schema = name }.close() }
+      let error = failure { () throws(StoreError) in try open(first) { $0.schema = name }.close() }
+      #expect(error?.code == .incompatibleSchema)
+      if other != name { try open(first) { $0.schema = other }.close() }
+    }
+
+    @Test func `A role whose server quotes all names opens a store`() throws {
+      for _ in 1...2 {
+        try open { configuration in
+          let separator = configuration.url.contains("?") ? "&" : "?"
+          configuration.url += "\(separator)options=-c%20quote_all_identifiers%3Don"
+        }.close()
+      }
+    }
+
     @Test func `An index on the entity of a row is one on its number`() throws {
       _ = try open(
         schema(

@@ -58,6 +58,8 @@ internal import Foundation
   }
 
   /// A function of decimals, or of decimals and whole numbers; nil for other operands and functions.
+  ///
+  /// A result that no decimal holds is a floating-point number, as stores compute it.
   private static func decimals(
     _ function: PredicateFunction, _ values: [PredicateConstant]
   ) -> PredicateConstant? {
@@ -65,11 +67,21 @@ internal import Foundation
     guard operands.count == values.count, values.contains(where: { $0.integerValue == nil }) else {
       return nil
     }
+    let reals = values.compactMap(\.doubleValue)
+    func fitting(_ result: Decimal, _ operation: (Double, Double) -> Double) -> PredicateConstant {
+      guard result.isNaN, !operands.contains(where: \.isNaN), reals.count == 2 else {
+        return .decimal(result)
+      }
+      return .double(operation(reals[0], reals[1]))
+    }
     switch (function, operands.count) {
-    case (.add, 2): return .decimal(operands[0] + operands[1])
-    case (.subtract, 2): return .decimal(operands[0] - operands[1])
-    case (.multiply, 2): return .decimal(operands[0] * operands[1])
-    case (.divide, 2): return operands[1].isZero ? .null : .decimal(operands[0] / operands[1])
+    case (.add, 2): return fitting(operands[0] + operands[1], +)
+    case (.subtract, 2): return fitting(operands[0] - operands[1], -)
+    case (.multiply, 2):
+      // Foundation's multiplication traps below the least exponent, and has no result above the greatest one.
+      let hasExponent = operands[0].exponent + operands[1].exponent >= -128
+      return fitting(hasExponent ? operands[0] * operands[1] : .nan, *)
+    case (.divide, 2): return operands[1].isZero ? .null : fitting(operands[0] / operands[1], /)
     case (.modulus, 2):
       guard let left = values[0].wholeValue, let right = values[1].wholeValue else { return nil }
       return PredicateConstant(try? ConditionNumber.call(.modulus, [.whole(left), .whole(right)]))

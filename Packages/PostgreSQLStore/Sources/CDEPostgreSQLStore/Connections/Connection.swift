@@ -132,6 +132,11 @@
       var settings = [
         "SET search_path TO \(quoted(configuration.schema))", "SET client_min_messages TO warning",
         "SET default_transaction_isolation TO 'read committed'",
+        // The server can't interrupt the compilation of a statement, which takes minutes for thousands of conditions. Then neither a
+        // time-out nor a cancelled task ends it.
+        "SET jit TO off",
+        // The catalogue's names of types are compared.
+        "SET quote_all_identifiers TO off",
         // Without it, the transaction of a client that died in a network keeps its locks.
         "SET idle_in_transaction_session_timeout TO 60000",
       ]
@@ -198,6 +203,15 @@
       }
     }
 
+    /// The server counts the values of a statement by 16 bits.
+    private func checkCount(_ count: Int, _ task: String) throws(StoreError) {
+      guard count > Int(UInt16.max) else { return }
+      throw StoreError(
+        .tooBig,
+        "\(task) failed, because the statement has \(count) values, where the server allows \(UInt16.max). Write the values as one "
+          + "list with IN, or divide the request.")
+    }
+
     /// Counts a round trip.
     func noteRun() { runCount += 1 }
 
@@ -213,6 +227,7 @@
         lastUsed = known
         return known.name
       }
+      try checkCount(types.count, task)
       if statements.count >= Self.cacheLimit { try evict() }
       lastNumber += 1
       let statement = Statement(key, number: lastNumber, use: uses)

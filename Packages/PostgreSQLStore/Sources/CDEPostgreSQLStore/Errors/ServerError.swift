@@ -57,7 +57,7 @@
     }
 
     private static let exact: [String: (StoreError.Code, String)] = [
-      "22003": (.tooBig, "A number does not fit the type of its column."),
+      "22003": (.tooBig, "A number does not fit the type of its column, or a computed one its range."),
       "22001": (.tooBig, "A text is longer than its column allows."),
       "23505": (
         .uniqueness, "Another row has the same values. Change the values, or let a merge policy decide."

@@ -16,7 +16,7 @@
         SELECT tgrelid AS relid, 'trigger' AS kind, tgname AS name FROM pg_trigger WHERE NOT tgisinternal \
         UNION ALL SELECT polrelid, 'policy', polname FROM pg_policy \
         UNION ALL SELECT ev_class, 'rule', rulename FROM pg_rewrite) AS x ON x.relid = c.oid \
-        WHERE c.relnamespace = (SELECT current_schema()::regnamespace) AND c.relkind = 'r' AND c.relname = ANY($1) ORDER BY 1, 2 LIMIT 1
+        WHERE c.relnamespace = \(Catalogue.schema) AND c.relkind = 'r' AND c.relname = ANY($1) ORDER BY 1, 2 LIMIT 1
         """, parameters, while: "Looking for triggers")
       guard rows.count > 0, let table = rows.text(0, 0), let part = rows.text(0, 1) else { return }
       throw StoreError(
@@ -52,7 +52,7 @@
         SELECT c.relname::text, pg_get_userbyid(c.relowner)::text, current_user::text, a.privilege_type::text, \
         CASE a.grantee WHEN 0 THEN NULL ELSE pg_get_userbyid(a.grantee)::text END, a.is_grantable \
         FROM pg_class c LEFT JOIN LATERAL aclexplode(c.relacl) AS a ON a.grantee <> c.relowner \
-        WHERE c.relnamespace = (SELECT current_schema()::regnamespace) AND c.relkind = 'r'
+        WHERE c.relnamespace = \(Catalogue.schema) AND c.relkind = 'r'
         """, while: "Reading the rights on the tables")
       for row in 0..<rows.count {
         let name = rows.text(row, 0) ?? ""

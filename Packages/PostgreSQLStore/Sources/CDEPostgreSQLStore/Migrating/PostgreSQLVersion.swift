@@ -24,7 +24,7 @@
       let columns = try connection.run(
         """
         SELECT c.relname::text, a.attname::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid \
-        WHERE c.relnamespace = (SELECT current_schema()::regnamespace) AND c.relkind IN ('r', 'p') AND a.attnum > 0 \
+        WHERE c.relnamespace = \(Catalogue.schema) AND c.relkind IN ('r', 'p') AND a.attnum > 0 \
         AND NOT a.attisdropped
         """, while: task)
       for row in 0..<columns.count {

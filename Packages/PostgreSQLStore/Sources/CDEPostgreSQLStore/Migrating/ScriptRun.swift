@@ -98,7 +98,7 @@
       let rows = try connection.run(
         """
         SELECT EXISTS (SELECT FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid \
-        WHERE t.relnamespace = (SELECT current_schema()::regnamespace) AND x.relname = $1 AND t.relname = $2 AND i.indisvalid)
+        WHERE t.relnamespace = \(Catalogue.schema) AND x.relname = $1 AND t.relname = $2 AND i.indisvalid)
         """, parameters, while: StoreMigrator.task)
       return rows.boolean(0, 0)
     }
@@ -111,7 +111,7 @@
       let rows = try connection.run(
         """
         SELECT x.relname::text FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid \
-        WHERE t.relnamespace = (SELECT current_schema()::regnamespace) AND t.relname = ANY($1) ORDER BY 1
+        WHERE t.relnamespace = \(Catalogue.schema) AND t.relname = ANY($1) ORDER BY 1
         """, parameters, while: StoreMigrator.task)
       for row in 0..<rows.count {
         try execute(

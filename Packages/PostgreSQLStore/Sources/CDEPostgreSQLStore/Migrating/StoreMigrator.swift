@@ -53,7 +53,7 @@
       let rows = try connection.run(
         """
         SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class \
-        WHERE relnamespace = (SELECT current_schema()::regnamespace) AND relkind = 'r' AND relname = ANY($1)
+        WHERE relnamespace = \(Catalogue.schema) AND relkind = 'r' AND relname = ANY($1)
         """, parameters, while: "Measuring the tables")
       return Int(rows.integer(0, 0))
     }

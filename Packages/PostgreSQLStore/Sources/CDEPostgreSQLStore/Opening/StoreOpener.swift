@@ -132,7 +132,7 @@
         """
         SELECT c.relname::text, a.attname::text, format_type(a.atttypid, NULL) FROM pg_class c \
         JOIN pg_attribute a ON a.attrelid = c.oid \
-        WHERE c.relname = ANY($1) AND c.relnamespace = (SELECT current_schema()::regnamespace) AND c.relkind IN ('r', 'p') \
+        WHERE c.relname = ANY($1) AND c.relnamespace = \(Catalogue.schema) AND c.relkind IN ('r', 'p') \
         AND a.attnum > 0 AND NOT a.attisdropped
         """, parameters, while: "Reading the tables of the store")
       var types: [String: [String: String]] = [:]

@@ -100,6 +100,8 @@ struct Serve: AsyncParsableCommand {
     let service = try PackageService(configuration, logger: logger) { port in
       print("Serving \(configuration.place.name) at http://\(configuration.host):\(port)")
       fflush(nil)
+    } onOverdue: {
+      _exit(1)
     }
     try await service.run()
   }

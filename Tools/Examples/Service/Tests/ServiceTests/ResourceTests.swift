@@ -29,6 +29,80 @@ struct ResourceTests {
     }
   }
 
+  @Test("An address answers HEAD, and says which methods it has", arguments: Engine.available)
+  func methods(_ engine: Engine) async throws {
+    try await TestService.run(engine) { service in
+      let made = try await service.makePackage("bash")
+      for address in ["/packages/bash", "/packages", "/health/live"] {
+        let head = try await service.send("HEAD", address)
+        #expect(head.status == 200 && head.body.isEmpty, "\(address)")
+      }
+      #expect(try await service.send("HEAD", "/packages/bash").headers["etag"] == made.headers["etag"])
+      #expect(try await service.send("HEAD", "/packages/dash").status == 404)
+      for (method, address, allowed) in [
+        ("PUT", "/packages", "GET, HEAD, POST"), ("DELETE", "/packages", "GET, HEAD, POST"),
+        ("POST", "/packages/bash", "GET, HEAD, PATCH, DELETE"),
+        ("PUT", "/packages/bash", "GET, HEAD, PATCH, DELETE"),
+      ] {
+        let reply = try await service.send(method, address, [:], "{}")
+        #expect(reply.status == 405 && reply.headers["allow"] == allowed, "\(method) \(address)")
+      }
+      #expect(try await service.send("PUT", "/nothing").status == 404)
+    }
+  }
+
+  @Test("A body that says that it is no JSON is refused by 415", arguments: Engine.available)
+  func types(_ engine: Engine) async throws {
+    try await TestService.run(engine) { service in
+      for type in [
+        "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=json", "json",
+      ] {
+        let reply = try await service.send("POST", "/packages", ["Content-Type": type], #"{"name":"a"}"#)
+        #expect(reply.status == 415, "\(type)")
+      }
+      for (name, type) in [
+        ("a", "application/json"), ("b", "Application/JSON; charset=utf-8"), ("c", "application/x+json"),
+      ] {
+        let reply = try await service.send(
+          "POST", "/packages", ["Content-Type": type], "{\"name\":\"\(name)\"}")
+        #expect(reply.status == 201, "\(type)")
+      }
+    }
+  }
+
+  @Test("A name that makes no address, or no header, is refused by 422", arguments: Engine.available)
+  func unfitNames(_ engine: Engine) async throws {
+    try await TestService.run(engine) { service in
+      for name in ["", ".", "..", "a b", "a\\u0000", "a\\nb", String(repeating: "k", count: 201)] {
+        let reply = try await service.send("POST", "/packages", [:], "{\"name\":\"\(name)\"}")
+        #expect(reply.status == 422, "\(name)")
+        let failures = try reply.json()["errors"] as? [[String: Any]]
+        #expect(failures?.first?["field"] as? String == "name")
+      }
+      let long = String(repeating: "é", count: 200)
+      #expect(try await service.send("POST", "/packages", [:], "{\"name\":\"\(long)\"}").status == 201)
+      #expect(try await service.send("GET", "/packages?limit=1").status == 200)
+      #expect(
+        try await service.send("POST", "/maintainers", [:], #"{"name":"Ada B. <ada@b>"}"#).status == 201)
+    }
+  }
+
+  @Test("The versions of a package that gets another name have other keys", arguments: Engine.available)
+  func renamedPackage(_ engine: Engine) async throws {
+    try await TestService.run(engine) { service in
+      try await service.makePackage("bash")
+      try await service.makeVersion("bash", "5.2")
+      let renamed = try await service.send(
+        "PATCH", "/packages/bash", ["If-Match": "*"], #"{"name":"dash"}"#)
+      #expect(try renamed.json()["versions"] as? [String] == ["dash 5.2 amd64"])
+      #expect(try await service.send("GET", "/versions/bash%205.2%20amd64").status == 404)
+      #expect(
+        try await service.send("GET", "/versions/dash%205.2%20amd64").json()["package"] as? String == "dash")
+      try await service.makePackage("bash")
+      #expect(try await service.makeVersion("bash", "5.2").status == 201)
+    }
+  }
+
   @Test("Related objects are shown and set by their names", arguments: Engine.available)
   func relationships(_ engine: Engine) async throws {
     try await TestService.run(engine) { service in
@@ -196,11 +270,11 @@ struct ResourceTests {
         "a\"b\\c", "line\nbreak\ttab\u{1}", "Zoë 🦊 漢字", "50% & more?=#/ +", "'; DROP TABLE ZPACKAGE; --",
       ] {
         let body = try JSONSerialization.data(withJSONObject: ["name": name])
-        let made = try await service.send("POST", "/packages", [:], String(decoding: body, as: UTF8.self))
+        let made = try await service.send("POST", "/maintainers", [:], String(decoding: body, as: UTF8.self))
         #expect(made.status == 201)
         let read = try await service.send("GET", try #require(made.headers["location"]))
         #expect(try read.json()["name"] as? String == name)
-        let found = try await service.send("GET", "/packages?name=\(name.escaped)")
+        let found = try await service.send("GET", "/maintainers?name=\(name.escaped)")
         #expect((try found.json()["items"] as? [[String: Any]])?.map { $0["name"] as? String } == [name])
       }
     }

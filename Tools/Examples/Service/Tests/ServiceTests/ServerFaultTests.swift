@@ -39,19 +39,47 @@ import Testing
       }
     }
 
+    @Test("A service whose server does not answer a request ends nevertheless, with an error")
+    func overdue() async throws {
+      let place = Engine.postgresql.newPlace()
+      defer { place.remove() }
+      let service = try await ServiceProcess(
+        place, ["--drain-time", "1", "--lock-time", "600000", "--read-time", "600000"])
+      let made = try await HTTPConnection(port: service.port).send("POST", "/packages", [:], #"{"name":"a"}"#)
+      #expect(made.status == 201)
+      guard case .server(_, let schema) = place else { return }
+      let lock = try await TableLock("\(schema).\"ZPACKAGE\"")
+      let request = Task { try await HTTPConnection(port: service.port).send("GET", "/packages/a").status }
+      try await lock.waitForOther()
+      service.signal(SIGTERM)
+      #expect(await service.status() == 1)
+      #expect((try? await request.value) != 200)
+      try await lock.release()
+    }
+
     /// A session of another program that locks a table.
     private struct TableLock {
       private let process = Process()
       private let input = Pipe()
       private let output = Pipe()
 
+      private let table: String
+
       init(_ table: String) async throws {
+        self.table = table
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["psql", "-qAt", Engine.server!.absoluteString]
         process.standardInput = input
         process.standardOutput = output
         try process.run()
         try await send("BEGIN; LOCK TABLE \(table)")
+      }
+
+      /// Waits until another session waits for the lock.
+      func waitForOther() async throws {
+        try await send(
+          "DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = '\(table)'::regclass) "
+            + "LOOP PERFORM pg_sleep(0.01); END LOOP; END $$")
       }
 
       func release() async throws {
@@ -92,6 +120,7 @@ import Testing
         try await server.run("kill")
         // Until an answer says so.
         await names.waitForRefusal()
+        #expect(try await HTTPConnection(port: service.port).send("GET", "/events").status == 503)
         try await server.run("restart")
         try await Self.recovers(service.port, "/packages?limit=1")
         load.cancel()

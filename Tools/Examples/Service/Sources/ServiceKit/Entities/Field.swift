@@ -46,6 +46,31 @@ extension Field {
     return field
   }
 
+  /// A text that the addresses of objects are made of. Each new object needs it.
+  ///
+  /// - Parameter allowsBlanks: whether it may have blanks, which divide the parts of a version's key.
+  static func key(
+    _ path: any KeyPath<Entity, String> & Sendable, _ name: String, allowsBlanks: Bool = false
+  ) -> Field {
+    var field = text(path, name, isRequired: true)
+    field.set = setter(name) { value in
+      // Clients drop a step of an address that is one point or two.
+      guard case .text(let text) = value, (1...200).contains(text.unicodeScalars.count), text != ".",
+        text != "..",
+        !text.unicodeScalars.contains(where: { scalar in
+          scalar.value == 0 || (!allowsBlanks && scalar.properties.isWhitespace)
+        })
+      else {
+        throw WrongValue(
+          expected:
+            "a text of 1 to 200 characters without \(allowsBlanks ? "zero bytes" : "blanks"), other than . and .."
+        )
+      }
+      return text
+    }
+    return field
+  }
+
   static func integer(_ path: any KeyPath<Entity, Int> & Sendable, _ name: String) -> Field {
     Field(
       name: name, kind: .integer, path: name, isSortable: true, get: { .integer($0[keyPath: path]) },

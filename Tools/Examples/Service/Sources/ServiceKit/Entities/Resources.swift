@@ -5,11 +5,17 @@ extension Package: Resource {
   static let path = "packages"
   static let keyName = "name"
   static let fields: [Field<Package>] = [
-    .text(\.name, "name", isRequired: true),
+    .key(\.name, "name"),
     .members("versions") { $0.versions },
     .members("providers") { $0.providers },
   ]
   var resourceKey: String { name }
+
+  /// The keys of versions begin with the package's name.
+  func willSaveRequest() {
+    guard !isInserted, changedValues()["name"] != nil else { return }
+    for version in versions { version.willSaveRequest() }
+  }
 }
 
 extension Version: Resource {
@@ -19,8 +25,8 @@ extension Version: Resource {
   static let fields: [Field<Version>] = [
     .text(\.key, "key", isSettable: false),
     .reference("package", isRequired: true) { $0.package },
-    .text(\.number, "number", isRequired: true),
-    .text(\.architecture, "architecture", isRequired: true),
+    .key(\.number, "number"),
+    .key(\.architecture, "architecture"),
     .text(\.summary, "summary"),
     .integer(\.installedSize, "installedSize"),
     .flag(\.isInstalled, "isInstalled"),
@@ -53,7 +59,7 @@ extension Section: Resource {
   static let entityName = "Section"
   static let path = "sections"
   static let keyName = "name"
-  static let fields: [Field<Section>] = [.text(\.name, "name", isRequired: true)]
+  static let fields: [Field<Section>] = [.key(\.name, "name", allowsBlanks: true)]
   var resourceKey: String { name }
 }
 
@@ -61,6 +67,6 @@ extension Maintainer: Resource {
   static let entityName = "Maintainer"
   static let path = "maintainers"
   static let keyName = "name"
-  static let fields: [Field<Maintainer>] = [.text(\.name, "name", isRequired: true)]
+  static let fields: [Field<Maintainer>] = [.key(\.name, "name", allowsBlanks: true)]
   var resourceKey: String { name }
 }

@@ -119,14 +119,14 @@ final class EventFeed: Service {
 
   /// The place after the last commit.
   ///
-  /// - Throws: what ``ServiceStore/read(_:)`` throws, and `ManagedObjectError` if the store does not answer.
+  /// - Throws: what ``ServiceStore/read(_:)`` throws, and `StoreError` if the store does not answer.
   func now() async throws -> NSPersistentHistoryToken {
     // Within the bound of reads: all clients may come back at once.
     let token = try await store.read { context in
       context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)
     }
     guard let token else {
-      throw ManagedObjectError(.store, "The place in the store's history can't be read.")
+      throw StoreError(.io, "The place in the store's history can't be read. Try again.")
     }
     return token
   }

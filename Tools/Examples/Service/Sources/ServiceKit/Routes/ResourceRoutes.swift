@@ -14,6 +14,37 @@ struct ResourceRoutes<Entity: Resource>: Sendable {
     router.get("/\(Entity.path)/:key") { request, context in try await read(request, try key(context)) }
     router.patch("/\(Entity.path)/:key") { request, context in try await update(request, try key(context)) }
     router.delete("/\(Entity.path)/:key") { request, context in try await delete(request, try key(context)) }
+    Self.refuse([.put, .patch, .delete], at: "/\(Entity.path)", allowing: "GET, HEAD, POST", router)
+    Self.refuse([.put, .post], at: "/\(Entity.path)/:key", allowing: "GET, HEAD, PATCH, DELETE", router)
+  }
+
+  /// Answers methods that a path does not have.
+  private static func refuse(
+    _ methods: [HTTPRequest.Method], at path: RouterPath, allowing allowed: String,
+    _ router: Router<some RequestContext>
+  ) {
+    for method in methods {
+      router.on(path, method: method) { _, _ -> Response in
+        var problem = Problem(.methodNotAllowed, "method", "This address has the methods \(allowed).")
+        problem.headers[.allow] = allowed
+        throw problem
+      }
+    }
+  }
+
+  /// The body of a request that writes.
+  ///
+  /// - Throws: 415 for a body that says that it is no JSON. A page of another site can send plain text and forms without being asked
+  ///   whether it may, but not JSON.
+  private static func values(_ request: Request) async throws -> FieldValues {
+    if let type = request.headers[.contentType] {
+      let name = type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+      guard name == "application/json" || name.hasSuffix("+json") else {
+        throw Problem(.unsupportedMediaType, "type", "Send the fields as application/json.")
+      }
+    }
+    var request = request
+    return try FieldValues(try await request.collectBody(upTo: bodyLimit))
   }
 
   private func key(_ context: some RequestContext) throws -> String {
@@ -61,8 +92,7 @@ struct ResourceRoutes<Entity: Resource>: Sendable {
   // MARK: Writing
 
   private func create(_ request: Request) async throws -> Response {
-    var request = request
-    let values = try FieldValues(try await request.collectBody(upTo: Self.bodyLimit))
+    let values = try await Self.values(request)
     for field in Entity.fields where field.isRequired && values.values[field.name] == nil {
       throw Problem.field(field.name, of: Entity.entityName, "The field \(field.name) is required.")
     }
@@ -80,8 +110,7 @@ struct ResourceRoutes<Entity: Resource>: Sendable {
 
   private func update(_ request: Request, _ key: String) async throws -> Response {
     let expected = try expectedTags(request)
-    var request = request
-    let values = try FieldValues(try await request.collectBody(upTo: Self.bodyLimit))
+    let values = try await Self.values(request)
     let answer = try await changing(key, expected) { object, context in
       try object.set(values, in: context)
       // An object that gets the values it has is not written, and keeps its version.

@@ -14,13 +14,18 @@ final class Drain: Service {
   private let feed: EventFeed
   private let limit: Duration
   private let logger: Logger
+  private let onOverdue: @Sendable () -> Void
   private let begun = Atomic<Bool>(false)
 
-  init(_ store: ServiceStore, _ feed: EventFeed, within limit: Duration, logger: Logger) {
+  init(
+    _ store: ServiceStore, _ feed: EventFeed, within limit: Duration, logger: Logger,
+    onOverdue: @escaping @Sendable () -> Void
+  ) {
     self.store = store
     self.feed = feed
     self.limit = limit
     self.logger = logger
+    self.onOverdue = onOverdue
   }
 
   /// Whether the service is stopping.
@@ -30,11 +35,22 @@ final class Drain: Service {
     try await gracefulShutdown()
     begun.store(true, ordering: .relaxed)
     logger.info("The service stops.")
+    watch()
     async let writes: Void = store.writing.close()
     async let reads: Void = store.reading.close()
     _ = await (writes, reads)
     await feed.finish(within: limit)
     logger.info("All requests are answered, and all commits announced.")
+  }
+
+  /// A server that is silent keeps a request, and the connection that it uses, for minutes. Nothing within the process ends that.
+  private func watch() {
+    let end = limit * 3
+    Task.detached { [logger, onOverdue] in
+      try await Task.sleep(for: end)
+      logger.error("The service did not end in time. Requests without an answer are given up.")
+      onOverdue()
+    }
   }
 }
 

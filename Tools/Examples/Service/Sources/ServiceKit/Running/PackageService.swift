@@ -16,16 +16,20 @@ public struct PackageService: Sendable {
   /// - Parameters:
   ///   - signals: those that end the service.
   ///   - onRunning: is told the port when the service accepts connections.
+  ///   - onOverdue: is called if the service has not ended within three times the configuration's `drainTime` after it was told to,
+  ///     for example because a server does not answer. Requests without an answer are lost then.
   /// - Throws: what kept the store from opening.
   public init(
     _ configuration: ServiceConfiguration, logger: Logger, metrics: PrometheusMetrics = PrometheusMetrics(),
-    signals: [UnixSignal] = [.sigterm, .sigint], onRunning: @escaping @Sendable (Int) async -> Void = { _ in }
+    signals: [UnixSignal] = [.sigterm, .sigint],
+    onRunning: @escaping @Sendable (Int) async -> Void = { _ in },
+    onOverdue: @escaping @Sendable () -> Void = {}
   ) throws {
     store = try ServiceStore(configuration, metrics: metrics)
     let feed = try EventFeed(
       store, subscriberLimit: configuration.subscribers, logger: logger, metrics: metrics)
-    let drain = Drain(store, feed, within: configuration.drainTime, logger: logger)
-    let router = Router(context: BasicRequestContext.self)
+    let drain = Drain(store, feed, within: configuration.drainTime, logger: logger, onOverdue: onOverdue)
+    let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
     router.add(middleware: MetricsMiddleware(metrics: metrics))
     router.add(middleware: DrainMiddleware(drain: drain))
     router.add(middleware: ProblemMiddleware())

@@ -63,6 +63,7 @@ final class HTTPConnection: @unchecked Sendable {
     try await onOwnThread { [self] in
       try write(method, path, headers, body)
       var reply = try readHead()
+      if method == "HEAD" { return reply }
       if let length = reply.headers["content-length"].flatMap(Int.init) {
         reply.body = try Data(read(length))
       } else if reply.headers["transfer-encoding"] == "chunked" {
@@ -75,7 +76,8 @@ final class HTTPConnection: @unchecked Sendable {
   func write(_ method: String, _ path: String, _ headers: [String: String], _ body: String?) throws {
     var text = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n"
     for (name, value) in headers { text += "\(name): \(value)\r\n" }
-    if let body { text += "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n" }
+    if body != nil, headers["Content-Type"] == nil { text += "Content-Type: application/json\r\n" }
+    if let body { text += "Content-Length: \(body.utf8.count)\r\n" }
     text += "\r\n" + (body ?? "")
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {

@@ -141,6 +141,34 @@ struct DamagedSourceTests {
     #expect(try ModelSource(xml: Data(Self.circle.utf8), file: "").warnings.count == 1)
   }
 
+  @Test("Defaults, bounds and patterns that are none are named by warnings, and those of other types are not")
+  func texts() throws {
+    let text = """
+      <model><entity name='A'>
+        <attribute name='count' attributeType='Integer 16' defaultValueString='70000' minValueString='many'/>
+        <attribute name='flag' attributeType='Boolean' defaultValueString='maybe'/>
+        <attribute name='code' attributeType='String' regularExpressionString='[A-' maxValueString='long'/>
+        <attribute name='id' attributeType='UUID' defaultValueString='1'/>
+        <attribute name='fine' attributeType='Decimal' defaultValueString='0.50' minValueString='-1' maxValueString='1e3'/>
+        <attribute name='text' attributeType='String' defaultValueString='x' minValueString='1' regularExpressionString='[a-z]+'/>
+        <attribute name='at' attributeType='Date' defaultValueString='now'/>
+        <attribute name='bytes' attributeType='Binary' defaultValueString='x'/>
+        <attribute name='yes' attributeType='Boolean' defaultValueString='YES'/>
+      </entity></model>
+      """
+    let source = try ModelSource(xml: Data(text.utf8), file: "M/contents")
+    #expect(
+      source.warnings.map { "\($0.line) \($0.text)" } == [
+        "2 A.count has the default value “70000”, which is no Integer 16, so it has none. Correct or remove it.",
+        "2 A.count has the minimum “many”, which is no number, so it has none. Correct or remove it.",
+        "3 A.flag has the default value “maybe”, which is no Boolean, so it has none. Correct or remove it.",
+        "4 A.code has the maximum “long”, which is no number, so it has none. Correct or remove it.",
+        "4 A.code has the regular expression “[A-”, which can't be read, so no text is valid. Correct or remove it.",
+        "5 A.id has the default value “1”, which is no UUID, so it has none. Correct or remove it.",
+      ])
+    _ = try source.makeModel()
+  }
+
   private static let circle = """
     <model><entity name='A' parentEntity='B'><relationship name='r' destinationEntity='B' inverseName='s'/></entity>
     <entity name='B' parentEntity='A'/></model>

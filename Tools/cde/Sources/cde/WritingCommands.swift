@@ -85,7 +85,8 @@ extension StoreCommands {
           // The objects themselves show the progress at a terminal.
           let isTerminal = isatty(STDOUT_FILENO) == 1
           let write = { try export.write { Terminal.write($0) } }
-          return try isTerminal ? write() : working(write)
+          try isTerminal ? write() : working(write)
+          return try Self.tell(export)
         }
         let url = URL(fileURLWithPath: to)
         var isFolder = ObjCBool(false)
@@ -97,7 +98,13 @@ extension StoreCommands {
         } else {
           try working { try StoreExport.file(url, export.write) }
         }
+        try Self.tell(export)
       } catch { throw Printing.ended(ToolError(error)) }
+    }
+
+    /// - Throws: ``ToolError`` if the export lacks values, after it was written.
+    private static func tell(_ export: StoreExport) throws {
+      if let loss = export.loss { throw ToolError(loss, .findings) }
     }
   }
 

@@ -160,6 +160,72 @@ struct ModelTests {
     #expect(try library.contents() == before)
   }
 
+  @Test("Validation names indexes on nothing, functions of texts over dates, and names that objects have")
+  func misuse() throws {
+    func findings(_ change: (NSEntityDescription) throws -> Void) rethrows -> [String] {
+      let entity = NSEntityDescription()
+      entity.name = "Note"
+      entity.properties = [
+        Library.attribute("title", .stringAttributeType), Library.attribute("created", .dateAttributeType),
+      ]
+      try change(entity)
+      let model = NSManagedObjectModel()
+      model.entities = [entity]
+      return ModelValidation(model).findings().map { "\($0.isError) \($0.place) \($0.text)" }
+    }
+    func derived(_ derivation: String) -> [String] {
+      findings { entity in
+        let folded = NSDerivedAttributeDescription()
+        folded.name = "folded"
+        folded.attributeType = .stringAttributeType
+        folded.derivation = derivation
+        entity.properties.append(folded)
+      }
+    }
+    #expect(derived("lowercase:(title)").isEmpty)
+    #expect(
+      derived("lowercase:(created)") == [
+        "true Note.folded Note.folded derives from “lowercase:(created)”, but “created” is no text."
+      ])
+    #expect(
+      findings { $0.properties.append(Library.attribute("description", .stringAttributeType)) } == [
+        "false Note.description NSManagedObject has a member of this name, so code and key-value coding may reach that instead. Choose another name."
+      ])
+    let indexed = findings { entity in
+      let index = NSFetchIndexDescription(name: "byName", elements: [])
+      index.elements = [
+        NSFetchIndexElementDescription(property: entity.properties[0], collationType: .binary)
+      ]
+      entity.indexes = [index]
+      entity.properties.removeFirst()
+    }
+    #expect(indexed.count == 1 && indexed[0].hasPrefix("true Note.title Note has an index on “title”"))
+  }
+
+  @Test("A derivation is the same in a source and in its compiled model")
+  func derivations() throws {
+    let text = """
+      <model><entity name='Note'><relationship name='tags' toMany='YES' destinationEntity='Tag' inverseName='note' inverseEntity='Tag'/>
+      <attribute name='tagCount' attributeType='Integer 64' derived='YES' derivationExpression='tags.@count'/></entity>
+      <entity name='Tag'><relationship name='note' maxCount='1' destinationEntity='Note' inverseName='tags' inverseEntity='Note'/></entity>
+      </model>
+      """
+    let folder = ProcessFolder.newURL("derived").appendingPathExtension("xcdatamodel")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try text.write(to: folder.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
+    let compiled = ProcessFolder.newURL("derived").appendingPathExtension("mom")
+    _ = try LoadedModel.compile(folder, to: compiled, module: nil)
+    for (old, new) in [(folder, compiled), (compiled, folder)] {
+      let answer = try ModelDifference(try LoadedModel(old.path), try LoadedModel(new.path)).answer()
+      #expect(!answer.hasFindings)
+    }
+    let store = ProcessFolder.newURL("derived").appendingPathExtension("sqlite")
+    try Data("rows".utf8).write(to: store)
+    let error = #expect(throws: ToolError.self) { try LoadedModel.compile(folder, to: store, module: nil) }
+    #expect(error?.status == .usage)
+    #expect(try Data(contentsOf: store) == Data("rows".utf8))
+  }
+
   @Test("Validation finds what is planted, and nothing in a sound model")
   func validation() {
     let one = NSEntityDescription()

@@ -71,6 +71,25 @@ struct StateTests {
     #expect(error?.message.contains("was deleted while the store was read") == true)
   }
 
+  @Test("An export says which values it could not read")
+  func unread() throws {
+    let library = try Library { context in
+      _ = Library.insert("Book", ["title": "A", "cover": Data(repeating: 7, count: 300_000)], context)
+      _ = Library.insert("Book", ["title": "B", "cover": Data(repeating: 8, count: 30)], context)
+    }
+    defer { library.remove() }
+    let export = StoreExport(try OpenedStore(library.place))
+    try export.write { _ in }
+    #expect(export.loss == nil)
+    try FileManager.default.removeItem(at: library.folder.appendingPathComponent(".Library_SUPPORT"))
+    let other = StoreExport(try OpenedStore(library.place))
+    var text = ""
+    try other.write { text += $0 }
+    #expect(text.contains("\"B\""))
+    #expect(
+      other.loss?.hasPrefix("Values that could not be read were written as empty: Book.cover (1).") == true)
+  }
+
   @Test("Each line of a session reads what is committed then")
   func lines() throws {
     let library = try Library()

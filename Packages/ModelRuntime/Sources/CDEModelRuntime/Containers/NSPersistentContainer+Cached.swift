@@ -1,4 +1,4 @@
-@_spi(CDE) internal import CDEManagedModel
+@_spi(CDE) public import CDEManagedModel
 @_spi(CDE) internal import CDEModelFiles
 public import Foundation
 
@@ -29,8 +29,19 @@ extension NSPersistentContainer {
   public convenience init(
     modelCachedInStoreAt url: URL, name: String? = nil, timeout: TimeInterval = 10, _ file: String = #fileID
   ) throws {
+    try self.init(
+      modelCachedInStoreAt: url, name: name, timeout: timeout, module: ModelResources.module(in: file)
+    ) { _ in }
+  }
+
+  /// The same for tools, which may change the model before it is used.
+  @_spi(CDE) public convenience init(
+    modelCachedInStoreAt url: URL, name: String? = nil, timeout: TimeInterval, module: String,
+    _ prepare: (NSManagedObjectModel) -> Void
+  ) throws {
     let cached = try CachedModel(inStoreAt: url, timeout: timeout)
-    let model = try NSManagedObjectModel(cached, module: ModelResources.module(in: file))
+    let model = try NSManagedObjectModel(cached, module: module)
+    prepare(model)
     self.init(name: name ?? url.deletingPathExtension().lastPathComponent, managedObjectModel: model)
     let description = NSPersistentStoreDescription(url: url)
     description.configuration = cached.configuration(of: model)

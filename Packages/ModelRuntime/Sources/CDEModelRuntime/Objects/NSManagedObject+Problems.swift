@@ -94,6 +94,18 @@ extension NSManagedObject {
     }
   }
 
+  /// The properties whose last reads did not answer what is stored, sorted: the read failed, the file of an external value is gone, or
+  /// the stored value is none of the property's type.
+  @_spi(CDE) public final var unreadProperties: [String] {
+    guard hasProblems, let problems = overlay.problems else { return [] }
+    let unfit = _binding.properties.indices.filter(problems.reported.contains).map {
+      _binding.properties[$0].name
+    }
+    // An object that could not be read at all has none of its values.
+    let unread = problems.notedUnread.flatMap { $0.isEmpty ? _binding.properties.map(\.name) : [$0] }
+    return Set(unfit + unread).sorted()
+  }
+
   /// Clears the record of a failed read after a refresh, because reads return stored values again.
   final func forgetUnread() {
     guard hasProblems else { return }

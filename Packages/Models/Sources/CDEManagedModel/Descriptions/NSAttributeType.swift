@@ -97,6 +97,14 @@ extension NSAttributeType {
     }
   }
 
+  /// Whether model files write the type's values as texts, for defaults.
+  @_spi(CDE) public var isWrittenAsText: Bool { swiftTypeName != nil && self != .binaryDataAttributeType }
+
+  /// Whether values have an order of numbers, so that a model may bound them.
+  @_spi(CDE) public var isNumber: Bool {
+    self != .booleanAttributeType && keyedTypeName?.hasSuffix("Number") == true
+  }
+
   /// The names that Xcode's model files have had for the type.
   @_spi(CDE) public var sourceNames: [String] {
     switch self {

@@ -267,6 +267,11 @@ enum PredicateArchive {
 
 /// The text of a derivation, in the form that Core Data hashes.
 enum DerivationText {
+  /// The text in that form; the same text if it is no expression. A compiled model has `count:(pages)` for `pages.@count`.
+  static func normal(_ derivation: String) -> String {
+    (try? ExpressionTree(format: derivation)).map(text) ?? derivation
+  }
+
   static func text(_ tree: ExpressionTree) -> String {
     switch tree {
     case .keyPath(let path): return path.joined(separator: ".")

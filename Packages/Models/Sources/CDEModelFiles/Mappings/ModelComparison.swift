@@ -179,7 +179,7 @@ struct ModelComparison {
           "is of type \(AttributeConversion.name(new)) now, was \(AttributeConversion.name(former))", nil))
     }
     let derivations = [former, new].map { ($0 as? NSDerivedAttributeDescription)?.derivation }
-    if derivations[0] != derivations[1] {
+    if derivations[0].map(DerivationText.normal) != derivations[1].map(DerivationText.normal) {
       result.append(
         change(
           .changedDerivation, derivations[1].map { "is computed as \($0) now" } ?? "is not computed any more",

@@ -1,4 +1,4 @@
-internal import CDEManagedModel
+@_spi(CDE) internal import CDEManagedModel
 @_spi(CDE) internal import CDEPredicates
 internal import Foundation
 
@@ -26,6 +26,33 @@ enum AttributeText {
     case .URIAttributeType: return text.isEmpty ? nil : URL(string: text)
     default: return nil
     }
+  }
+
+  /// What is wrong with the texts of an attribute: sentences without their subject.
+  static func mistakes(in attribute: ModelSource.Attribute) -> [String] {
+    var result: [String] = []
+    let type = attribute.type.sourceNames.first ?? "value of its type"
+    // The default of a date is a number of seconds. Objects and bytes have none in an editor.
+    let isText = attribute.type != .dateAttributeType && attribute.type.isWrittenAsText
+    if isText, let text = attribute.defaultText, !text.isEmpty, defaultValue(of: attribute) == nil {
+      result.append("has the default value “\(text)”, which is no \(type), so it has none.")
+    }
+    for (name, text) in [("minimum", attribute.minimum), ("maximum", attribute.maximum)] {
+      guard let text, !isBound(text, of: attribute.type) else { continue }
+      result.append("has the \(name) “\(text)”, which is no number, so it has none.")
+    }
+    if attribute.type == .stringAttributeType, let pattern = attribute.pattern {
+      do { _ = try NSRegularExpression(pattern: pattern) } catch {
+        result.append("has the regular expression “\(pattern)”, which can't be read, so no text is valid.")
+      }
+    }
+    return result
+  }
+
+  /// Whether a text is a bound of numbers, or of the lengths of texts. Other types have no bounds as texts.
+  private static func isBound(_ text: String, of type: NSAttributeType) -> Bool {
+    type == .stringAttributeType
+      ? integer(text) != nil : !type.isNumber || bound(text, type) != nil
   }
 
   /// The rules that the editor's fields for minimum, maximum and pattern make, with Core Data's error codes.

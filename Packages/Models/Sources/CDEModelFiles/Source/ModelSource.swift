@@ -142,7 +142,8 @@ public struct ModelSource: Sendable {
     public var text: String
   }
 
-  /// What has no effect: unknown elements, and inverses that the destination does not have. In the order of the file.
+  /// What has no effect: unknown elements, inverses that the destination does not have, and texts that are no values. In the order of the
+  /// file.
   public internal(set) var warnings: [Warning] = []
   /// The entities, in the order of the file.
   public internal(set) var entities: [Entity] = []

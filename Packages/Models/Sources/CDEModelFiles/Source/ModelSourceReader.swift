@@ -20,7 +20,7 @@ extension ModelSource {
         }
         versionIdentifier = tag["userDefinedModelVersionIdentifier"] ?? ""
         try reader.readModel(into: &self)
-        warnings = (reader.warnings + inverseWarnings()).sorted { $0.line < $1.line }
+        warnings = (reader.warnings + inverseWarnings() + textWarnings()).sorted { $0.line < $1.line }
       case .finished: return
       case .end, .text: break
       }

@@ -50,7 +50,8 @@ public struct ModelDifference {
     var members: [JSONValue.Member] = [.init("inferred", .bool(true)), .init("changes", table.json)]
     var isStopped = false
     if let plan {
-      isStopped = !plan.obstacles.isEmpty
+      // Rounded numbers are lost as they were.
+      isStopped = !plan.obstacles.isEmpty || !plan.roundings.isEmpty
       for obstacle in plan.obstacles { blocks.append(.text("Stops the migration: \(obstacle).")) }
       for rounding in plan.roundings { blocks.append(.text("Rounded: \(rounding).")) }
       blocks.append(

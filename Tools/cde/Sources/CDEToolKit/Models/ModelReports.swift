@@ -89,6 +89,12 @@ extension LoadedModel {
         .usage)
     }
     let result = destination ?? source.deletingPathExtension().appendingPathExtension(kind)
+    // A store or a source whose name was mistyped would be lost.
+    guard result.pathExtension == kind || !FileManager.default.fileExists(atPath: result.path) else {
+      throw ToolError(
+        "There is something at \(result.path), which is no .\(kind) by its name. Give the compiled model a name that ends in .\(kind).",
+        .usage)
+    }
     do { try ModelCompiler.compile(source, to: result, module: module) } catch { throw ToolError(error) }
     return Answer(
       [.text("Compiled to \(result.path).")], json: .object([.init("destination", .string(result.path))]))

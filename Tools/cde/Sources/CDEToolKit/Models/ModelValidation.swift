@@ -1,5 +1,5 @@
 import CDEDiagrams
-import CDEManagedModel
+@_spi(CDE) import CDEManagedModel
 import CDEModelFiles
 import Foundation
 
@@ -54,6 +54,12 @@ public struct ModelValidation {
         }
       }
       for property in entity.ownStored {
+        if Self.memberNames.contains(property.name) {
+          add(
+            false, property.name,
+            "NSManagedObject has a member of this name, so code and key-value coding may reach that instead. Choose another name."
+          )
+        }
         if property.name.first?.isUppercase == true {
           add(false, property.name, "The name begins with a capital letter. Begin it with a small one.")
         }
@@ -65,14 +71,38 @@ public struct ModelValidation {
         }
       }
     }
-    // What the checks above do not know stops the program that uses the model.
-    if !result.contains(where: \.isError) {
-      do { _ = try ModelCompiler.data(of: model) } catch {
-        result.append(Finding(isError: true, place: "model", text: error.message))
-      }
-    }
-    return result
+    return result.contains(where: \.isError) ? result : result + useFindings()
   }
+
+  /// What the other checks do not know, and stops the program that uses the model.
+  private func useFindings() -> [Finding] {
+    do {
+      _ = try ModelCompiler.data(of: model)
+      // A model in use can't be changed, so the check is of a copy.
+      _ = try (model.copy() as? NSManagedObjectModel)?.freeze()
+      return []
+    } catch let error as ModelError {
+      let place = [error.entity, error.property].compactMap { $0 }.joined(separator: ".")
+      return [Finding(isError: true, place: place.isEmpty ? "model" : place, text: error.message)]
+    } catch {
+      let text = (error as? ModelFileError)?.message ?? "\(error)"
+      return [Finding(isError: true, place: "model", text: text)]
+    }
+  }
+
+  /// Members of NSObject and NSManagedObject that have no arguments, so that a property may hide them.
+  private static let memberNames: Set = [
+    "class", "superclass", "self", "description", "debugDescription", "hash", "hashValue", "isProxy", "zone",
+    "copy",
+    "mutableCopy", "init", "entity", "objectID", "managedObjectContext", "isInserted", "isUpdated",
+    "isDeleted", "isFault",
+    "hasChanges", "hasPersistentChangedValues", "hasFaultForRelationshipNamed", "faultingState",
+    "observationInfo",
+    "changedValues", "changedValuesForCurrentEvent", "awakeFromFetch", "awakeFromInsert", "willSave",
+    "didSave",
+    "willTurnIntoFault", "didTurnIntoFault", "prepareForDeletion", "validateForInsert", "validateForUpdate",
+    "validateForDelete",
+  ]
 
   private func check(_ attribute: NSAttributeDescription, _ add: (Bool, String) -> Void) {
     if attribute.attributeType == .undefinedAttributeType, !attribute.isTransient {

@@ -112,8 +112,15 @@ public final class QuerySession {
       case "asc" where words.count == 2: words.removeLast()
       default: break
       }
-      return words.joined(separator: " ")
+      return plain(words.joined(separator: " "))
     }
+  }
+
+  /// A key path without the marks of names that are also words: `#limit`.
+  private static func plain(_ path: String) -> String {
+    let sign = path.hasPrefix("-") ? "-" : ""
+    let names = path.dropFirst(sign.count).split(separator: ".", omittingEmptySubsequences: false)
+    return sign + names.map { $0.hasPrefix("#") ? String($0.dropFirst()) : String($0) }.joined(separator: ".")
   }
 
   private static let help = """

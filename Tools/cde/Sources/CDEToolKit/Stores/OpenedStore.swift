@@ -1,6 +1,6 @@
-import CDEManagedModel
+@_spi(CDE) import CDEManagedModel
 import CDEModelFiles
-import CDEModelRuntime
+@_spi(CDE) import CDEModelRuntime
 import CDEPredicates
 import CDEStore
 import Foundation
@@ -40,13 +40,14 @@ public final class OpenedStore: Sendable {
       switch place {
       case .file(let url):
         if let model {
+          Self.dropClasses(of: model)
           container = NSPersistentContainer(name: url.lastPathComponent, managedObjectModel: model)
           let description = NSPersistentStoreDescription(url: url)
           description.shouldMigrateStoreAutomatically = false
           container.persistentStoreDescriptions = [description]
         } else {
           container = try NSPersistentContainer(
-            modelCachedInStoreAt: url, timeout: StorePlace.timeout)
+            modelCachedInStoreAt: url, timeout: StorePlace.timeout, module: "", Self.dropClasses)
         }
       case .server(let url): container = try Self.server(url, model, schema)
       }
@@ -84,6 +85,13 @@ public final class OpenedStore: Sendable {
     try context.setQueryGenerationFrom(token)
   }
 
+  /// The classes belong to the app. Without this each command would say that it has none of them.
+  private static func dropClasses(of model: NSManagedObjectModel) {
+    // Several stores may be opened with one model.
+    if model.isFrozen { return }
+    for entity in model.entities { entity.managedObjectClassName = "NSManagedObject" }
+  }
+
   private static func server(_ url: URL, _ model: NSManagedObjectModel?, _ schema: String?) throws
     -> NSPersistentContainer
   {
@@ -102,6 +110,7 @@ public final class OpenedStore: Sendable {
         }
         model = try NSManagedObjectModel(compiledModel: Data(archive))
       }
+      Self.dropClasses(of: model!)
       let container = NSPersistentContainer(name: "server", managedObjectModel: model!)
       let description = NSPersistentStoreDescription()
       description.type = CDEPostgreSQLStoreType

@@ -1,5 +1,5 @@
 import CDEManagedModel
-import CDEModelRuntime
+@_spi(CDE) import CDEModelRuntime
 import Foundation
 
 /// Writes the objects of a store as text.
@@ -9,13 +9,27 @@ public struct StoreExport {
     case json, csv, sql, markdown
   }
 
+  private final class Unread: @unchecked Sendable {
+    // Guard: used by the one thread that writes an export.
+    var counts: [String: Int] = [:]
+  }
+
   let store: OpenedStore
+  private let unread = Unread()
   public var form = Form.json
   /// The names of the entities; empty for all.
   public var entities: [String] = []
   public var predicate: String?
 
   public init(_ store: OpenedStore) { self.store = store }
+
+  /// What could not be read and was written as empty, as a sentence; nil if all was read. Known when all is written.
+  public var loss: String? {
+    if unread.counts.isEmpty { return nil }
+    let places = unread.counts.sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value))" }
+    return "Values that could not be read were written as empty: \(places.joined(separator: ", ")). "
+      + "Look for the cause with `cde store check \(store.place.text)`."
+  }
 
   /// Writes all entities to one place. Memory does not grow with the number of rows.
   ///
@@ -91,7 +105,12 @@ public struct StoreExport {
   }
 
   private func forEach(_ entity: NSEntityDescription, _ body: (NSManagedObject) throws -> Void) throws {
-    try store.forEach(entity, try OpenedStore.predicate(predicate), body)
+    try store.forEach(entity, try OpenedStore.predicate(predicate)) { object in
+      try body(object)
+      for property in object.unreadProperties {
+        unread.counts["\(entity.name ?? "").\(property)", default: 0] += 1
+      }
+    }
   }
 
   // MARK: JSON

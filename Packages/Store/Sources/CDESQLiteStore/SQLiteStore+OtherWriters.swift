@@ -22,7 +22,7 @@ extension SQLiteStore {
           .last
       }
       let isUnlocked = connection.unchanging != nil
-      let usesLog = try StoreOpener.journalMode(of: connection) == "wal"
+      let usesLog = try connection.journalMode() == "wal"
       return (usesLog || isUnlocked, isUnlocked)
     }
     return others.start(log: usesLog ? pool.use : nil, isUnlocked: isUnlocked) {

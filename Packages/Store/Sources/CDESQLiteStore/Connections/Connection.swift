@@ -253,6 +253,15 @@ final class Connection: @unchecked Sendable {
     return result
   }
 
+  /// `wal`, `delete` and so on, in small letters.
+  func journalMode() throws(StoreError) -> String {
+    var mode = ""
+    try forEachRow("PRAGMA journal_mode", while: "Opening the store") { statement in
+      mode = String(cString: sqlite3_column_text(statement, 0))
+    }
+    return mode.lowercased()
+  }
+
   func bind(_ values: [StoreValue], to statement: OpaquePointer) throws(StoreError) {
     for (index, value) in values.enumerated() {
       let code = Self.bind(value, to: statement, at: Int32(index + 1))

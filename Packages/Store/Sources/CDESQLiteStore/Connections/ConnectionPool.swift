@@ -90,7 +90,7 @@ final class ConnectionPool: Sendable {
     try requireOwnProcess()
     let connection = try open()
     if renew != nil, connection.unchanging == nil {
-      guard try StoreOpener.journalMode(of: connection) == "wal" else { return nil }
+      guard try connection.journalMode() == "wal" else { return nil }
     }
     // Before the transaction begins, as in each read.
     connection.asOf = commits.load(ordering: .acquiring)

@@ -87,7 +87,10 @@ enum EngineError {
       "no query solution",
       "the query has more terms than SQLite plans. Give values as one list with IN, or fetch in steps."
     ),
-    ("integer overflow", "a sum of integers exceeds 64 bits. Make the summed values smaller."),
+    (
+      "integer overflow",
+      "a computed integer exceeds 64 bits. Make the values smaller, or compute with a number that has a fraction."
+    ),
   ]
 
   private static func classify(_ code: Int32, system: Int32) -> (StoreError.Code, String) {

@@ -142,7 +142,7 @@ struct StoreOpener {
       if configuration.vacuumsWhenOpened { try connection.execute("VACUUM", while: "Vacuuming \(path)") }
     }
     try Self.configure(connection, configuration, role: .writer)
-    let usesLog = try Self.journalMode(of: connection) == "wal"
+    let usesLog = try connection.journalMode() == "wal"
     connection.file = FileIdentity(of: connection)
     if !contents.isReadOnly, found.hasLog || found.hasJournal {
       contents.notes += sweep(ExternalStorage(storePath: path, files: files), path, on: connection)
@@ -188,7 +188,7 @@ struct StoreOpener {
     contents.isReadOnly = true
     try Self.configure(connection, configuration, role: .writer)
     connection.file = FileIdentity(at: path)
-    let usesLog = uri == nil ? false : try Self.journalMode(of: connection) == "wal"
+    let usesLog = uri == nil ? false : try connection.journalMode() == "wal"
     return opened(
       connection, contents, uri: uri ?? "", usesLog: usesLog,
       renew: uri == nil ? renewal(of: source, places: file) : nil)
@@ -284,20 +284,12 @@ struct StoreOpener {
 
   enum Role { case writer, reader, sole }
 
-  static func journalMode(of connection: Connection) throws(StoreError) -> String {
-    var mode = ""
-    try connection.forEachRow("PRAGMA journal_mode", while: "Opening the store") { statement in
-      mode = String(cString: sqlite3_column_text(statement, 0))
-    }
-    return mode.lowercased()
-  }
-
   private static func setJournalMode(
     _ connection: Connection, _ configuration: SQLiteStore.Configuration
   ) throws(StoreError) {
     let wanted = configuration.pragmas.first { $0.key.lowercased() == "journal_mode" }?.value
     let mode = wanted ?? configuration.journalMode.rawValue
-    if try journalMode(of: connection) == mode.lowercased() { return }
+    if try connection.journalMode() == mode.lowercased() { return }
     try connection.execute("PRAGMA journal_mode = \(try plain(mode))", while: "Setting the journal mode")
     // The first read opens the log.
     _ = try connection.integer("SELECT COUNT(*) FROM sqlite_master", while: "Setting the journal mode")

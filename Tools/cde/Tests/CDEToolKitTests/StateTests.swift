@@ -1,6 +1,7 @@
 import CoreDataEvolution
 @_spi(CDE) import CDESQLiteFaults
 import Foundation
+import SystemSQLite
 import Testing
 
 @testable import CDEToolKit
@@ -88,6 +89,45 @@ struct StateTests {
     #expect(text.contains("\"B\""))
     #expect(
       other.loss?.hasPrefix("Values that could not be read were written as empty: Book.cover (1).") == true)
+  }
+
+  @Test(
+    "A command that writes keeps the rollback journal of a store, and the log of another",
+    arguments: [true, false])
+  func journals(usesLog: Bool) throws {
+    let library = try Library()
+    defer { library.remove() }
+    if !usesLog {
+      var database: OpaquePointer?
+      #expect(sqlite3_open(library.url.path, &database) == SQLITE_OK)
+      #expect(sqlite3_exec(database, "PRAGMA journal_mode = DELETE", nil, nil, nil) == SQLITE_OK)
+      sqlite3_close(database)
+    }
+    let records = library.folder.appendingPathComponent("tags.json")
+    try Data(#"{"entities":{"Tag":[{"name":"imported"}]}}"#.utf8).write(to: records)
+    _ = try StoreImport(library.place).answer(records)
+    #expect(try Data(contentsOf: library.url)[18] == (usesLog ? 2 : 1))
+    #expect(try exported(library).contains("imported"))
+  }
+
+  @Test(
+    "Folders of commands that were interrupted are removed by the next one, and those of running ones stay")
+  func interrupted() throws {
+    let parent = FileManager.default.temporaryDirectory
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/true")
+    try process.run()
+    process.waitUntilExit()
+    let left = parent.appendingPathComponent("cde-copy-\(process.processIdentifier)-left")
+    let used = parent.appendingPathComponent("cde-copy-\(getpid())-used")
+    for folder in [left, used] {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+    let new = TemporaryFolder.newURL()
+    #expect(
+      !FileManager.default.fileExists(atPath: left.path) && FileManager.default.fileExists(atPath: used.path))
+    #expect(new.lastPathComponent.hasPrefix("cde-copy-\(getpid())-"))
+    try FileManager.default.removeItem(at: used)
   }
 
   @Test("Each line of a session reads what is committed then")

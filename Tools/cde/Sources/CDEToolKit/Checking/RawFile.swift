@@ -20,7 +20,7 @@ final class RawFile {
     if let size = try? FileManager.default.attributesOfItem(atPath: log)[.size] as? NSNumber,
       size.intValue > 0
     {
-      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+      let folder = TemporaryFolder.newURL()
       path = try Backup.copy(url, to: folder).path
       copy = folder
       options = ""

@@ -48,7 +48,7 @@ extension Explanation {
   ) throws -> Int? {
     let model = store.model.copy() as! NSManagedObjectModel
     index?.add(to: model)
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+    let folder = TemporaryFolder.newURL()
     defer { try? FileManager.default.removeItem(at: folder) }
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

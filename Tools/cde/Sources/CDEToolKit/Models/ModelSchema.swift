@@ -25,7 +25,7 @@ extension LoadedModel {
   }
 
   private func fileStatements() throws -> [String] {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+    let folder = TemporaryFolder.newURL()
     defer { try? FileManager.default.removeItem(at: folder) }
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let file = folder.appendingPathComponent("empty.sqlite")

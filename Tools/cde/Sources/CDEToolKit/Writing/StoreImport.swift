@@ -24,7 +24,7 @@ public struct StoreImport {
     }
     try place.check()
     // A save into a copy finds what only the store can find, such as equal values.
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+    let folder = TemporaryFolder.newURL()
     defer { try? FileManager.default.removeItem(at: folder) }
     return try run(records, at: .file(try Backup.copy(url, to: folder)), saves: true)
   }

@@ -216,6 +216,21 @@ struct ConformanceTests {
         """)
   }
 
+  @Test("A default of the model is not written into a property of another type", arguments: [" = 3", ""])
+  func otherType(value: String) throws {
+    let model = try sourceModel(
+      """
+      <entity name="Note"><attribute name="mood" attributeType="String" defaultValueString="calm"/></entity>
+      """)
+    let folder = try SourceFolder()
+    let source = "@PersistentModel final class Note: NSManagedObject {\n  var mood: Int\(value)\n}\n"
+    try folder.write(source)
+    let validation = try SourceValidation(model, path: "Small", .init(), folder: folder.url)
+    #expect(try validation.findings(validation.tree()).map(\.rule.rawValue).contains("type"))
+    #expect(try validation.answer(fixing: .write).hasFindings)
+    #expect(try folder.text() == source)
+  }
+
   @Test("Without rules the storage and the names of the sources count")
   func lenient() throws {
     let model = try sourceModel(

@@ -98,6 +98,11 @@ extension ModelConformance {
     }
   }
 
+  /// The Swift types of properties that hold the attribute's values.
+  private static func types(of attribute: ResolvedAttribute) -> [String] {
+    attribute.hasChosenType ? [attribute.swiftType] : AttributeTypes.swiftTypes[attribute.typeName] ?? []
+  }
+
   private mutating func checkType(
     _ attribute: ResolvedAttribute, _ method: StorageMethod, _ type: TypeText, _ written: SourceFacts.Text,
     _ file: SourceTree.File, _ subject: String
@@ -107,8 +112,7 @@ extension ModelConformance {
     if method == .default {
       // A storage method that is missing has a finding of its own.
       guard attribute.storage == .default else { return }
-      let usual = AttributeTypes.swiftTypes[attribute.typeName] ?? []
-      let expected = attribute.hasChosenType ? [attribute.swiftType] : usual
+      let expected = Self.types(of: attribute)
       if !expected.contains(type.name) {
         add(
           file, written.place, .type, subject,
@@ -211,8 +215,10 @@ extension ModelConformance {
     let actual = value.map { $0.string.map(DefaultLiteral.string) ?? $0.text }
     guard !DefaultLiteral.isSame(actual, expected) else { return }
     var edit: SourceEdit?
-    // A value that is no literal may be more than it seems.
-    if let expected, DefaultLiteral.isLiteral(expected), property.siblings == 1, file.facts.problems.isEmpty {
+    // A value that is no literal may be more than it seems. One of another type would not compile.
+    if let expected, Self.types(of: attribute).contains(TypeText(written.text).name),
+      DefaultLiteral.isLiteral(expected), property.siblings == 1, file.facts.problems.isEmpty
+    {
       if let old = property.initialValue {
         if value == nil || DefaultLiteral.isLiteral(actual ?? "") {
           edit = SourceEdit(file: file.path, range: old.place.range, text: expected)

@@ -199,7 +199,8 @@ private struct Parameters: Sendable {
   }
 
   func number(_ name: String, _ standard: Int) -> Int {
-    self[name].flatMap(Int.init).map { max(0, $0) } ?? standard
+    // Far from the end of the range, because the pages add to it.
+    self[name].flatMap(Int.init).map { min(max(0, $0), 1 << 60) } ?? standard
   }
 
   func query() throws -> StudioQuery {

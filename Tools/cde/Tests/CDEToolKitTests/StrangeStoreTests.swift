@@ -79,6 +79,20 @@ struct StrangeStoreTests {
     return result
   }
 
+  @Test("An order that lacks a member, which another program added, is refused, and the member stays")
+  func order() throws {
+    let studio = try Studio(try makeList(), isWritable: true)
+    func edit(_ order: String) throws {
+      let text = "{\"id\": \"List/p1\", \"values\": {\"entries\": {\"order\": [\(order)]}}}"
+      _ = try studio.edit(StudioEdit(JSONValue(reading: Data(text.utf8))))
+    }
+    try edit(#""Entry/p3", "Entry/p2", "Entry/p4""#)
+    let failure = #expect(throws: StudioFailure.self) { try edit(#""Entry/p2", "Entry/p3""#) }
+    #expect(failure?.kind == .conflict && failure?.fields.map(\.property) == ["entries"])
+    let members = try studio.members(of: "List/p1", "entries", at: 0, limit: 10)
+    #expect(members["count"] == .int(3))
+  }
+
   @Test(
     "A dry run and a backup through a symbolic link use the file that it leads to", arguments: [false, true])
   func links(isRelative: Bool) throws {

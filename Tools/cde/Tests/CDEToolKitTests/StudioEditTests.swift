@@ -1,6 +1,7 @@
 @_spi(CDE) import CDESQLiteFaults
 import CoreDataEvolution
 import Foundation
+import SystemSQLite
 import Testing
 
 @testable import CDEToolKit
@@ -53,6 +54,99 @@ struct StudioEditTests {
     #expect(try stored("Person/p1", "address") == "{city: Paris, zip: 75}")
     #expect(
       try stored("Person/p1", "born") == "2020-01-02T03:04:05Z" && stored("Person/p1", "isActive") == "false")
+  }
+
+  /// Runs statements as another program.
+  private func sql(_ statements: String) {
+    var database: OpaquePointer?
+    #expect(sqlite3_open(library.url.path, &database) == SQLITE_OK)
+    #expect(sqlite3_exec(database, statements, nil, nil, nil) == SQLITE_OK)
+    sqlite3_close(database)
+  }
+
+  @Test("What breaks a rule of the model comes back as it was when its deletion, or its change, is undone")
+  func invalidBefore() throws {
+    defer { library.remove() }
+    sql("UPDATE ZBOOK SET ZTITLE = NULL, ZPAGES = 77 WHERE Z_PK IN (4, 5)")
+    #expect(try failure(#"{"id": "Book/p4", "values": {"title": null}}"#).kind == .invalid)
+    _ = try edit(#"{"id": "Book/p4", "values": {"title": "Four"}}"#)
+    _ = try edit(#"{"delete": ["Book/p5"]}"#)
+    #expect(try failure(#"{"id": "Book/p5", "values": {"pages": "1"}}"#).kind == .missing)
+    _ = try studio.undo()
+    #expect(try stored("Book/p5", "pages") == "77" && stored("Book/p5", "title") == "")
+    _ = try studio.undo()
+    #expect(try stored("Book/p4", "title") == "")
+    _ = try studio.redo()
+    #expect(try stored("Book/p4", "title") == "Four")
+  }
+
+  @Test("A step of undo that another program's lock keeps from being saved can be taken again")
+  func locked() throws {
+    defer { library.remove() }
+    _ = try edit(#"{"id": "Book/p2", "values": {"pages": "1"}}"#)
+    _ = try edit(#"{"id": "Book/p2", "values": {"pages": "2"}}"#)
+    var database: OpaquePointer?
+    #expect(sqlite3_open(library.url.path, &database) == SQLITE_OK)
+    #expect(sqlite3_exec(database, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
+    let refused = #expect(throws: StudioFailure.self) { try studio.undo() }
+    #expect(refused?.message.contains("can't be undone any more") == false)
+    #expect(try studio.undoState()["undo"]?.words == "pages of Book/p2")
+    #expect(sqlite3_exec(database, "ROLLBACK", nil, nil, nil) == SQLITE_OK)
+    sqlite3_close(database)
+    _ = try studio.undo()
+    #expect(try stored("Book/p2", "pages") == "1")
+    _ = try studio.undo()
+    #expect(try stored("Book/p2", "pages") == "200")
+    _ = try studio.redo()
+    #expect(try stored("Book/p2", "pages") == "1")
+  }
+
+  @Test("Values of relationships that are no IDs are refused, and change nothing")
+  func noIDs() throws {
+    defer { library.remove() }
+    let owner = try stored("Book/p2", "owner")
+    for value in ["[\"Person/p1\"]", "5", "true", "{\"id\": \"Person/p1\"}"] {
+      #expect(
+        try failure("{\"id\": \"Book/p2\", \"values\": {\"owner\": \(value)}}").kind == .invalid, "\(value)")
+    }
+    for value in [
+      "[\"Tag/p1\"]", "\"Tag/p1\"", "{\"add\": \"Tag/p1\"}", "{\"add\": [5]}", "{\"set\": [\"Tag/p1\"]}",
+    ] {
+      #expect(
+        try failure("{\"id\": \"Book/p2\", \"values\": {\"tags\": \(value)}}").kind == .invalid, "\(value)")
+    }
+    #expect(try failure(#"{"delete": ["Book/p2", 5]}"#).kind == .wrong)
+    #expect(try stored("Book/p2", "owner") == owner)
+  }
+
+  @Test(
+    "Numbers that another number would stand for are refused",
+    arguments: ["0x10", "0x1p3", "-infinity", "nan", "1e-300", "1e300", "12abc", ""])
+  func otherNumbers(text: String) throws {
+    defer { library.remove() }
+    let values = "{\"id\": \"Book/p2\", \"values\": {\"price\": \"\(text)\"}}"
+    #expect(try failure(values).fields.map(\.property) == ["price"])
+    for fine in ["0", "-1.50", ".5", "1e10", "0.000"] {
+      _ = try edit("{\"id\": \"Book/p2\", \"values\": {\"price\": \"\(fine)\"}}")
+    }
+  }
+
+  @Test("An object that another program changed can be changed again after one refusal")
+  func conflictsEnd() throws {
+    defer { library.remove() }
+    _ = try edit(#"{"id": "Book/p2", "values": {"pages": "1"}}"#)
+    sql("UPDATE ZBOOK SET ZPAGES = 9, Z_OPT = Z_OPT + 1 WHERE Z_PK = 2")
+    let change = #"{"id": "Person/p1", "values": {"books": {"remove": ["Book/p2"]}}}"#
+    _ = try? edit(change)
+    _ = try edit(change)
+    #expect(try stored("Book/p2", "owner") == "" && stored("Book/p2", "pages") == "9")
+  }
+
+  @Test("A page far behind the last row is empty")
+  func farBehind() throws {
+    defer { library.remove() }
+    let page = try studio.rows(StudioQuery(entity: "Book"), at: Int.max - 1, limit: 1_000)
+    #expect(page["rows"] == .array([]))
   }
 
   @Test("Relationships to one and to many are changed, and undone")

@@ -46,6 +46,13 @@ extension NSManagedObjectContext {
   /// How often the context has written to its stores, by saves and batch requests, for layers that must know whether code has written.
   @_spi(CDE) public final var writeCount: Int { writes.count }
 
+  /// Saves what the store had before, which need not be valid: only deletions are validated.
+  @_spi(CDE) public final func saveRestored() throws {
+    writes.areRestored = true
+    defer { writes.areRestored = false }
+    try save()
+  }
+
   /// Runs code that may only read: the context's saves and batch requests throw meanwhile.
   @_spi(CDE) public final func refusingWrites<Value>(_ body: () throws -> Value) rethrows -> Value {
     let before = writes.areRefused

@@ -100,4 +100,6 @@ struct RecentFaults {
 struct ContextWrites {
   var count = 0
   var areRefused = false
+  /// Whether a save writes earlier values of the store.
+  var areRestored = false
 }

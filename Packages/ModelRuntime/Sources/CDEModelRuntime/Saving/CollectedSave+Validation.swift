@@ -4,8 +4,9 @@ internal import Foundation
 extension CollectedSave {
   /// Validates every object of a save.
   ///
+  /// - Parameter areRestored: whether the values are earlier ones of the store, which are taken as they are.
   /// - Throws: the failure, or `.multipleValidationErrors` with all failures.
-  func validate() throws {
+  func validate(areRestored: Bool = false) throws {
     var failures: [ManagedObjectError] = []
     var thrown: [any Error] = []
     func check(_ object: NSManagedObject, _ body: () throws -> Void) {
@@ -20,11 +21,11 @@ extension CollectedSave {
     }
     inserted[...].forEachBorrowed { object in
       checkProblems(object)
-      check(object) { try object.validateForInsert() }
+      if !areRestored { check(object) { try object.validateForInsert() } }
     }
     updated[...].forEachBorrowed { object in
       checkProblems(object)
-      check(object) { try object.validateForUpdate() }
+      if !areRestored { check(object) { try object.validateForUpdate() } }
     }
     deleted[...].forEachBorrowed { object in check(object) { try object.validateForDelete() } }
     // A class's own error stays as it is where it is the only one.

@@ -19,7 +19,8 @@ public final class OpenedStore: Sendable {
 
   public var model: NSManagedObjectModel { container.managedObjectModel }
   public var coordinator: NSPersistentStoreCoordinator { container.persistentStoreCoordinator }
-  public var store: NSPersistentStore { coordinator.persistentStores[0] }
+  /// Also after it was closed, as when a program ends while it answers.
+  public let store: NSPersistentStore
 
   /// Opens a store. For reading, neither the file nor its folder changes, and no lock stays.
   ///
@@ -62,6 +63,7 @@ public final class OpenedStore: Sendable {
       var failure: (any Error)?
       container.loadPersistentStores { _, error in failure = error }
       if let failure { throw failure }
+      store = container.persistentStoreCoordinator.persistentStores[0]
     } catch { throw ToolError(error) }
     context = container.newBackgroundContext()
     context.transactionAuthor = "cde"

@@ -10,11 +10,8 @@ extension Studio {
     let known = try state.store.transactions(resultType: .transactionsOnly)
     var commits: [WatchedCommit] = []
     if let first = known.suffix(limit).first {
-      // A little earlier, because the time of a commit is read with less digits than it is compared.
-      let since = first.timestamp.addingTimeInterval(-0.001)
-      commits = try state.store.commits(.fetchHistory(after: since)).filter {
-        $0.number >= first.transactionNumber
-      }
+      // By numbers, because a clock may have gone back.
+      commits = try state.store.transactions(after: first.transactionNumber - 1).map(WatchedCommit.init)
     }
     return .object([
       .init("history", .bool(true)), .init("state", .int(state.number)), .init("total", .int(known.count)),

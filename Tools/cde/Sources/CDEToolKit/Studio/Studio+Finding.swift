@@ -12,6 +12,9 @@ extension Studio {
   public func find(_ text: String, entity: String? = nil, limit: Int = 8) throws -> JSONValue {
     let state = try state()
     let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    let words = text.split(whereSeparator: \.isWhitespace)
+    // Each word is looked for in each name of the store.
+    guard words.count <= 30 else { throw StudioFailure(.wrong, "Look for at most 30 words.") }
     let parent = try entity.map { try state.store.entity(named: $0) }
     let entities = state.store.concreteEntities.filter { entity in
       parent.map { entity.isKindOf(entity: $0) } ?? true
@@ -35,7 +38,7 @@ extension Studio {
         if !text.isEmpty {
           // The words of "Ada Byron" are in two attributes.
           request.predicate = NSCompoundPredicate(
-            andPredicateWithSubpredicates: text.split(whereSeparator: \.isWhitespace).map { word in
+            andPredicateWithSubpredicates: words.map { word in
               NSCompoundPredicate(
                 orPredicateWithSubpredicates: keys.map {
                   NSPredicate(format: "%K CONTAINS[cd] %@", $0, String(word))

@@ -19,15 +19,11 @@ public struct StudioEdit: Sendable {
   ///
   /// - Throws: ``StudioFailure`` for another document.
   public init(_ json: JSONValue) throws {
-    func texts(_ value: JSONValue?) -> [String]? {
-      guard case .array(let values)? = value else { return nil }
-      return values.compactMap { if case .string(let text) = $0 { text } else { nil } }
-    }
     if case .string(let id)? = json["id"] {
       kind = .update(id: id)
     } else if case .string(let entity)? = json["entity"] {
       kind = .insert(entity: entity)
-    } else if let ids = texts(json["delete"]), !ids.isEmpty {
+    } else if let list = json["delete"], case let ids = try Self.ids(list, "delete"), !ids.isEmpty {
       kind = .delete(ids: ids)
     } else {
       throw StudioFailure(
@@ -37,8 +33,19 @@ public struct StudioEdit: Sendable {
     known = json["was"] ?? .object([])
   }
 
-  static func ids(_ json: JSONValue?) -> [String] {
-    guard case .array(let values)? = json else { return [] }
-    return values.compactMap { if case .string(let id) = $0 { id } else { nil } }
+  /// The IDs of a list; none for a list that is missing.
+  ///
+  /// - Throws: ``StudioFailure`` for another value.
+  static func ids(_ json: JSONValue?, _ name: String) throws -> [String] {
+    guard let json, json != .null else { return [] }
+    guard case .array(let values) = json else {
+      throw StudioFailure(.wrong, "\(name) has to be a list of IDs.")
+    }
+    return try values.map { value in
+      guard case .string(let id) = value else {
+        throw StudioFailure(.wrong, "\(name) has to be a list of IDs.")
+      }
+      return id
+    }
   }
 }

@@ -22,7 +22,7 @@ extension StudioEditor {
       let context = context
       return Prepared(name: "new \(entity.name ?? "")", fields: Set(entity.propertiesByName.keys)) {
         let object = NSManagedObject(entity: entity, insertInto: context)
-        for value in values { value.set(object) }
+        for value in values { try value.set(object) }
         return [object]
       }
     case .update(let text):
@@ -34,7 +34,7 @@ extension StudioEditor {
       return Prepared(
         name: "\(names) of \(ShortID.text(object.objectID))", fields: Set(object.entity.propertiesByName.keys)
       ) {
-        for value in values { value.set(object) }
+        for value in values { try value.set(object) }
         return [object]
       }
     case .delete(let ids):
@@ -93,7 +93,7 @@ extension StudioEditor {
 
   private struct Value {
     let name: String
-    let set: (NSManagedObject) -> Void
+    let set: (NSManagedObject) throws -> Void
   }
 
   private func values(_ edit: StudioEdit, of entity: NSEntityDescription) throws -> [Value] {
@@ -133,13 +133,19 @@ extension StudioEditor {
       }
     }
     guard relationship.isToMany else {
-      var ids: [String] = []
-      if case .string(let id) = json { ids = [id] }
+      let ids: [String]
+      switch json {
+      case .string(let id): ids = [id]
+      case .null: ids = []
+      default: throw ToolError("\(name) has to be the ID of an object, or null.")
+      }
       let other = try others(ids).first
       return Value(name: name) { $0.setValue(other, forKey: name) }
     }
-    let added = try others(StudioEdit.ids(json["add"]))
-    let removed = try others(StudioEdit.ids(json["remove"]))
+    guard case .object(let lists) = json, lists.allSatisfy({ ["add", "remove", "order"].contains($0.key) })
+    else { throw ToolError("\(name) has to be an object with lists of IDs: add, remove and order.") }
+    let added = try others(StudioEdit.ids(json["add"], name))
+    let removed = try others(StudioEdit.ids(json["remove"], name))
     guard relationship.isOrdered else {
       return Value(name: name) { object in
         let members = object.mutableSetValue(forKey: name)
@@ -147,12 +153,18 @@ extension StudioEditor {
         for other in added { members.add(other) }
       }
     }
-    let order = try others(StudioEdit.ids(json["order"]))
+    let order = try others(StudioEdit.ids(json["order"], name))
     return Value(name: name) { object in
       let members = object.mutableOrderedSetValue(forKey: name)
       for other in removed { members.remove(other) }
       for other in added { members.add(other) }
-      if !order.isEmpty { object.setValue(NSOrderedSet(array: order), forKey: name) }
+      if order.isEmpty { return }
+      let now = Set(object.objectIDs(forRelationshipNamed: name))
+      guard object.isInserted || now == Set(order.map(\.objectID)) else {
+        let message = "Another program changed the members of \(name) meanwhile."
+        throw StudioFailure(.conflict, "\(message) Nothing was saved.", fields: [.init(name, message)])
+      }
+      object.setValue(NSOrderedSet(array: order), forKey: name)
     }
   }
 }

@@ -1,5 +1,5 @@
 import CDEManagedModel
-import CDEModelRuntime
+@_spi(CDE) import CDEModelRuntime
 import Foundation
 
 /// Changes the store for the pages. Each change is validated and saved at once, and can be undone.
@@ -32,7 +32,7 @@ final class StudioEditor: Sendable {
   /// Carries out a change.
   ///
   /// - Returns: the IDs of the objects that it is about, and what can be undone.
-  /// - Throws: ``StudioFailure``. The store and the steps of undo are as before.
+  /// - Throws: ``StudioFailure``. The store is as before, and so are the steps of undo, unless another program changed the objects.
   func apply(_ edit: StudioEdit) throws -> JSONValue {
     try context.performAndWait {
       let change = try prepared(edit)
@@ -47,6 +47,7 @@ final class StudioEditor: Sendable {
       } catch {
         let failure = Self.failure(error, change.fields)
         takeBack()
+        if (error as? ManagedObjectError)?.code == .saveConflict { forgetAll() }
         throw failure
       }
     }
@@ -73,20 +74,34 @@ final class StudioEditor: Sendable {
       context.processPendingChanges()
       let objects = context.insertedObjects.union(context.updatedObjects).union(context.deletedObjects)
       do {
-        try context.save()
+        // What the store had before may break rules that the model got later.
+        if isUndo { try context.saveRestored() } else { try context.save() }
       } catch {
-        // The commit of another program is newer than the values that would come back.
-        context.rollback()
-        context.reset()
-        manager.removeAllActions()
-        steps.redoCount = 0
         var failure = Self.failure(error, nil)
-        failure.message += " Earlier changes can't be undone any more."
+        // The commit of another program is newer than the values that would come back.
+        let isOutdated = (error as? ManagedObjectError)?.code == .saveConflict
+        if !isOutdated {
+          // A later attempt may succeed, for example when another program no longer has the file locked.
+          if isUndo { manager.redo() } else { manager.undo() }
+          context.processPendingChanges()
+        }
+        if isOutdated || context.hasChanges {
+          context.rollback()
+          forgetAll()
+          failure.message += " Earlier changes can't be undone any more."
+        }
         throw failure
       }
       steps.redoCount += isUndo ? 1 : -1
       return answer(objects.map(\.objectID).sorted { ShortID.text($0) < ShortID.text($1) })
     }
+  }
+
+  /// Drops all steps and all values: another program has changed what they are about.
+  private func forgetAll() {
+    context.reset()
+    steps.manager.removeAllActions()
+    steps.redoCount = 0
   }
 
   /// Takes back a change that could not be saved. A rollback would drop the steps before it.

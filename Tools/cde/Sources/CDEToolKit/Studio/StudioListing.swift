@@ -97,8 +97,7 @@ final class StudioListing: Sendable {
     do {
       return try context.performAndWait {
         let objects = try found.objects ?? read(store, log)
-        let end = min(objects.count, start + limit)
-        let page = start < end ? (start..<end).map { objects[$0] } : []
+        let page = (0..<objects.count).dropFirst(start).prefix(limit).map { objects[$0] }
         return try body(context, page, objects.count)
       }
     } catch { throw ToolError(error) }

@@ -14,7 +14,8 @@ struct RecordReader {
       if let attribute = entity.attributesByName[member.key] {
         // The store computes these.
         if attribute is NSDerivedAttributeDescription || attribute.isTransient { continue }
-        if member.key == "id", case .string(let text) = member.value, text.contains("/p"),
+        if member.key == "id", case .string(let text) = member.value,
+          text.wholeMatch(of: #/[^\/:]+\/p[0-9]+/#) != nil,
           attribute.attributeType != .stringAttributeType
         {
           continue
@@ -119,11 +120,15 @@ struct RecordReader {
       guard let number = Double(text),
         number.isFinite || text.contains(where: \.isLetter) && !text.contains(where: \.isNumber)
       else { throw wrong("a number that fits into 64 bits") }
-      return attribute.attributeType == .floatAttributeType
-        ? NSNumber(value: Float(number)) : NSNumber(value: number)
+      guard attribute.attributeType == .floatAttributeType else { return NSNumber(value: number) }
+      guard Float(number).isFinite || !number.isFinite else { throw wrong("a number that fits into 32 bits") }
+      return NSNumber(value: Float(number))
     case .decimalAttributeType:
-      guard Double(text) != nil, let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
-      else { throw wrong("a decimal number") }
+      // Foundation reads what stands before the first other character.
+      guard text.wholeMatch(of: #/[+\-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+\-]?[0-9]+)?/#) != nil,
+        let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), !number.isNaN,
+        !number.isZero || Double(text) == 0
+      else { throw wrong("a decimal number of the range of Decimal") }
       return NSDecimalNumber(decimal: number)
     case .booleanAttributeType:
       switch text.lowercased() {

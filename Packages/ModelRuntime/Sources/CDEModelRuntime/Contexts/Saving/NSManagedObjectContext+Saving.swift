@@ -74,12 +74,12 @@ extension NSManagedObjectContext {
     let isRoot = parentSource == nil
     let objects = CollectedSave(changed[...], numberingNew: isRoot)
     var validated = changed.count
-    try objects.validate()
+    try objects.validate(areRestored: writes.areRestored)
     if changed.count == validated, pending.isEmpty { return objects }
     while validated < changed.count {
       let further = CollectedSave(changed[validated...], numberingNew: isRoot)
       validated = changed.count
-      try further.validate()
+      try further.validate(areRestored: writes.areRestored)
     }
     return CollectedSave(changed[...], numberingNew: isRoot)
   }

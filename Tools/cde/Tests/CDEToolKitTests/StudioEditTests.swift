@@ -142,6 +142,31 @@ struct StudioEditTests {
     #expect(try stored("Book/p2", "owner") == "" && stored("Book/p2", "pages") == "9")
   }
 
+  @Test("Undo does not overwrite a relationship that another program has set")
+  func relationshipOfOthers() throws {
+    defer { library.remove() }
+    _ = try edit(#"{"id": "Book/p2", "values": {"owner": null}}"#)
+    sql("UPDATE ZBOOK SET ZOWNER = 1, Z_OPT = Z_OPT + 1 WHERE Z_PK = 2")
+    _ = try edit(#"{"id": "Book/p2", "values": {"pages": "3"}}"#)
+    _ = try studio.undo()
+    let refused = #expect(throws: StudioFailure.self) { try studio.undo() }
+    #expect(refused?.message == "There is nothing to undo.")
+    #expect(try stored("Book/p2", "owner") != "")
+  }
+
+  @Test("A reference to an object that the store does not have is shown as such, and can be changed")
+  func dangling() throws {
+    defer { library.remove() }
+    sql("UPDATE ZBOOK SET ZOWNER = 999, Z_OPT = Z_OPT + 1 WHERE Z_PK = 3")
+    let owner = try studio.object("Book/p3")["relationships"]?.named("owner")
+    #expect(
+      owner?["objects"]?.text(indented: false) == #"[{"id":"Person/p999","name":"Person/p999 (missing)"}]"#)
+    let rows = try studio.rows(StudioQuery(entity: "Book")).text(indented: false)
+    #expect(rows.contains("Person/p999 (missing)"))
+    _ = try edit(#"{"id": "Book/p3", "values": {"owner": "Person/p1"}, "was": {"owner": "Person/p999"}}"#)
+    #expect(try stored("Book/p3", "owner") != "")
+  }
+
   @Test("A page far behind the last row is empty")
   func farBehind() throws {
     defer { library.remove() }

@@ -118,7 +118,7 @@ function show() {
   const values = place();
   shownAddress = location.href;
   current?.close?.();
-  current = views[values.view] || views.rows;
+  current = Object.hasOwn(views, values.view) ? views[values.view] : views.rows;
   $('main').replaceChildren();
   document.title = studio.name + ' – cde studio';
   showViews(values.view);

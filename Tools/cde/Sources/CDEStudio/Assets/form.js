@@ -31,7 +31,9 @@ function valueField(attribute, value, change, id) {
     return h('select', { id, onchange(event) { change(event.target.value === 'nil' ? null : event.target.value); } },
       ...['true', 'false', 'nil'].map(text => h('option', { value: text, selected: (value ?? 'nil') === text }, text)));
   }
-  const isLong = type === 'String' && value !== null && (value.length > 90 || value.includes('\n')) || type === 'Transformable';
+  const isLong = type === 'String' && value !== null && (value.length > 90 || /[\r\n]/.test(value)) || type === 'Transformable';
+  // A field ends all lines alike. The text keeps the ends that it has.
+  const lineEnd = value?.includes('\r\n') ? '\r\n' : value?.includes('\r') ? '\r' : '\n';
   const hints = { Date: '2026-01-31T08:00:00Z', UUID: '00000000-0000-0000-0000-000000000000', URI: 'https://…' };
   const hint = value === null ? 'nil' : hints[type] || '';
   const input = isLong
@@ -41,7 +43,7 @@ function valueField(attribute, value, change, id) {
   input.addEventListener('input', () => {
     isNil = false;
     // An empty field is no value, but for text, which may be empty.
-    change(input.value === '' && type !== 'String' ? null : input.value);
+    change(input.value === '' && type !== 'String' ? null : input.value.replaceAll('\n', lineEnd));
   });
   const nil = h('button', {
     type: 'button', class: 'plain soft', title: 'No value', 'aria-label': `No value for ${attribute.name}`,

@@ -42,11 +42,16 @@ final class ReadableNames: Sendable {
     return sorted.first { texts[$0]?.isOptional == false }.map { [$0] } ?? sorted.first.map { [$0] } ?? []
   }
 
+  /// What stands in place of the name of an object that the store does not have.
+  static func missing(_ id: NSManagedObjectID) -> String { "\(ShortID.text(id)) (missing)" }
+
   /// The name of an object, or its ID if it has none. Reads the object.
   func name(of object: NSManagedObject) -> String {
     let parts = keys(of: object.entity).compactMap { object.value(forKey: $0) as? String }.filter {
       !$0.isEmpty
     }
+    // Reading an object without a row has shown that there is none. Its values would be defaults.
+    if object.isDeleted, !object.hasChanges { return Self.missing(object.objectID) }
     return parts.isEmpty ? ShortID.text(object.objectID) : parts.joined(separator: " ")
   }
 }

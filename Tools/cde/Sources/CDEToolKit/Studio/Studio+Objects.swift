@@ -119,17 +119,23 @@ extension Studio {
       ids.sort { ($0.rowKey, ShortID.text($0)) < ($1.rowKey, ShortID.text($1)) }
     }
     let shown = ids.dropFirst(start).prefix(limit)
-    var objects: [NSManagedObject] = []
     // A fetch is of one entity, which may have a parent among the others.
     let groups = Dictionary(grouping: shown) { $0.entity.name ?? "" }
     var found: [NSManagedObjectID: NSManagedObject] = [:]
     for group in groups.values {
       found.merge(try store.found(group, in: context)) { first, _ in first }
     }
-    objects = shown.compactMap { found[$0] }
     return .object([
       .init("name", .string(relationship.name)), .init("count", .int(ids.count)),
-      .init("objects", .array(objects.map { RowListing.reference(to: $0, store).json })),
+      .init(
+        "objects",
+        .array(
+          shown.map { id in
+            found[id].map { RowListing.reference(to: $0, store).json }
+              ?? .object([
+                .init("id", .string(ShortID.text(id))), .init("name", .string(ReadableNames.missing(id))),
+              ])
+          })),
     ])
   }
 }

@@ -59,10 +59,18 @@ extension StudioEditor {
     steps.redoCount = 0
   }
 
+  /// The values of an object's row.
   private static func texts(_ object: NSManagedObject) -> [String: JSONValue] {
-    object.entity.attributesByName.filter { !$0.value.isTransient }.mapValues {
+    let attributes = object.entity.attributesByName.filter { !$0.value.isTransient }.mapValues {
       StudioValue(object.value(forKey: $0.name), $0).edited
     }
+    let references = object.entity.relationshipsByName.filter { !$0.value.isToMany }.mapValues {
+      relationship in
+      object.objectIDs(forRelationshipNamed: relationship.name).first.map {
+        JSONValue.string(ShortID.text($0))
+      } ?? .null
+    }
+    return attributes.merging(references) { first, _ in first }
   }
 
   private func checkUnchanged(_ object: NSManagedObject, _ edit: StudioEdit) throws {

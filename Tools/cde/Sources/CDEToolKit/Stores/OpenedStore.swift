@@ -54,7 +54,7 @@ public final class OpenedStore: Sendable {
       }
       let description = container.persistentStoreDescriptions[0]
       description.isReadOnly = isReadOnly
-      if case .file(let url) = place, !isReadOnly, Self.hasRollbackJournal(url) {
+      if case .file(let url) = place, !isReadOnly, try !StorePlace.inspection(of: url).files.usesLog {
         // The store would be switched to a log, which its other programs may not expect.
         description.setValue("DELETE", forPragmaNamed: "journal_mode")
       }
@@ -89,14 +89,6 @@ public final class OpenedStore: Sendable {
     let token = context.queryGenerationToken
     context.reset()
     try context.setQueryGenerationFrom(token)
-  }
-
-  /// Whether the header of a file says that it has a rollback journal.
-  private static func hasRollbackJournal(_ url: URL) -> Bool {
-    guard let file = FileHandle(forReadingAtPath: url.path) else { return false }
-    defer { try? file.close() }
-    let head = (try? file.read(upToCount: 20)) ?? Data()
-    return head.count == 20 && head[18] == 1
   }
 
   /// The classes belong to the app. Without this each command would say that it has none of them.

@@ -67,12 +67,11 @@ internal import Foundation
     guard operands.count == values.count, values.contains(where: { $0.integerValue == nil }) else {
       return nil
     }
-    let reals = values.compactMap(\.doubleValue)
     func fitting(_ result: Decimal, _ operation: (Double, Double) -> Double) -> PredicateConstant {
-      guard result.isNaN, !operands.contains(where: \.isNaN), reals.count == 2 else {
-        return .decimal(result)
-      }
-      return .double(operation(reals[0], reals[1]))
+      guard result.isNaN, !operands.contains(where: \.isNaN), let left = values[0].doubleValue,
+        let right = values[1].doubleValue
+      else { return .decimal(result) }
+      return .double(operation(left, right))
     }
     switch (function, operands.count) {
     case (.add, 2): return fitting(operands[0] + operands[1], +)

@@ -15,7 +15,16 @@ struct StudioGuard: RouterMiddleware {
   func handle(
     _ request: Request, context: Context, next: (Request, Context) async throws -> Response
   ) async throws -> Response {
-    var response = try await answer(request, context, next)
+    var response: Response
+    do { response = try await answer(request, context, next) } catch let error as any HTTPResponseError {
+      let text =
+        switch error.status {
+        case .notFound: "The pages have no address \(request.uri.path)."
+        case .contentTooLarge: "A change has to be shorter than 20 MB."
+        default: "The request can't be read."
+        }
+      response = refusal(error.status, text)
+    }
     response.headers[Self.policy] =
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
       + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

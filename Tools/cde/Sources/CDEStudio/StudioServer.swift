@@ -46,7 +46,7 @@ public struct StudioServer: Sendable {
   // MARK: Routes
 
   func router() -> Router<BasicRequestContext> {
-    let router = Router()
+    let router = Router(options: .autoGenerateHeadEndpoints)
     router.add(middleware: StudioGuard(token: token))
     for asset in StudioAsset.all {
       router.get(RouterPath(asset.path)) { _, _ in asset.response }
@@ -121,7 +121,13 @@ public struct StudioServer: Sendable {
         }
         let buffer = try await request.body.collect(upTo: 20_000_000)
         let data = Data(buffer.readableBytesView)
-        return await Self.answer { try body(studio, try JSONValue(reading: data)) }
+        return await Self.answer {
+          let json: JSONValue
+          do { json = try JSONValue(reading: data) } catch {
+            throw StudioFailure(.wrong, ToolError(error).message)
+          }
+          return try body(studio, json)
+        }
       }
     }
     post("/api/edit") { studio, json in try studio.edit(try StudioEdit(json)) }

@@ -261,7 +261,7 @@ struct StudioEditTests {
     let conflict = try failure(#"{"id": "Book/p2", "values": {"pages": "8"}, "was": {"pages": "5"}}"#)
     #expect(
       conflict.kind == .conflict
-        && conflict.fields == [.init("pages", "Another program changed this to 6.", now: "6")])
+        && conflict.fields == [.init("pages", "Another program changed this to 6.", now: .string("6"))])
     #expect(try stored("Book/p2", "pages") == "6")
     // Another property is no conflict.
     _ = try edit(#"{"id": "Book/p2", "values": {"weight": "4"}, "was": {"weight": "3.0"}}"#)
@@ -272,6 +272,114 @@ struct StudioEditTests {
     _ = try studio.undo()
     #expect(throws: StudioFailure.self) { try studio.undo() }
     #expect(try stored("Book/p2", "pages") == "9" && stored("Book/p2", "title") == "Volume 2")
+  }
+
+  @Test("A page edits a transformable value only if its text stands for the same value")
+  func transformables() throws {
+    defer { library.remove() }
+    let values: [(String, Any, Bool)] = [
+      ("text", "plain", true), ("list", ["a", 1, true, NSNull(), ["b": 2.5]] as NSArray, true),
+      ("date", Library.moment, false), ("number", 5 as NSNumber, false), ("bytes", Data([1, 2]), false),
+      ("dates", [Library.moment] as NSArray, false), ("like a list", "[1]", false),
+      ("decimals", [Decimal(1) / 3] as NSArray, false),
+    ]
+    try Library.write(at: library.url) { context in
+      for (name, value, _) in values { _ = Library.insert("Book", ["title": name, "notes": value], context) }
+    }
+    for (name, value, isText) in values {
+      let id = try #require(
+        try studio.find(name, entity: "Book").list.first { $0["name"]?.words == name }?["id"]?.words)
+      let notes = try #require(try studio.object(id)["attributes"]?.named("notes"))
+      #expect(notes["text"] == .bool(isText), "\(name): \(notes.text())")
+      guard isText, let text = notes["value"]?.words else { continue }
+      // Another value, and the one before as the page shows it.
+      _ = try edit(#"{"id": "\#(id)", "values": {"notes": "other"}}"#)
+      _ = try studio.edit(
+        StudioEdit(
+          .object([
+            .init("id", .string(id)), .init("values", .object([.init("notes", .string(text))])),
+            .init("was", .object([.init("notes", .string("other"))])),
+          ])))
+      let read = try OpenedStore(library.place).read { context in
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+        request.predicate = NSPredicate(format: "title == %@", name)
+        return try context.fetch(request).first?.value(forKey: "notes").map {
+          ($0 as? NSObject) ?? ($0 as! String) as NSString
+        }
+      }
+      #expect(read == (value as? NSObject ?? (value as! String) as NSString), "\(name)")
+    }
+  }
+
+  @Test("Bytes that another program changed are a conflict, also of the same length")
+  func binaryConflicts() throws {
+    defer { library.remove() }
+    func stamp() throws -> String {
+      try #require(try studio.object("Book/p1")["attributes"]?.named("cover")?["stamp"]?.words)
+    }
+    let before = try stamp()
+    try Library.write(at: library.url) { context in
+      let books = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Book"))
+      books.first { $0.value(forKey: "title") as? String == "Volume 1" }?.setValue(
+        Data([0x89, 0x50, 0x4E, 0x47, 1, 3]), forKey: "cover")
+    }
+    let conflict = try failure(
+      #"{"id": "Book/p1", "values": {"cover": null}, "was": {"cover": "\#(before)"}}"#)
+    #expect(
+      conflict.kind == .conflict
+        && conflict.fields.first?.message == "Another program changed this to <PNG image, 6 bytes>.")
+    #expect(conflict.fields.first?.now == .string(try stamp()))
+    _ = try edit(#"{"id": "Book/p1", "values": {"cover": "AQI="}, "was": {"cover": "\#(try stamp())"}}"#)
+    #expect(try studio.bytes(of: "Book/p1", "cover") == Data([1, 2]))
+    #expect(
+      try failure(#"{"id": "Book/p1", "values": {"cover": "AQ=="}, "was": {"cover": null}}"#).kind
+        == .conflict)
+  }
+
+  @Test("An element of a composite is set beside another program's change of another element")
+  func elements() throws {
+    defer { library.remove() }
+    func write(_ city: String) throws {
+      try Library.write(at: library.url) { context in
+        let people = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person"))
+        let ada = people.first { $0.value(forKey: "lastName") as? String == "Byron" }
+        var address = ada?.value(forKey: "address") as? [String: Any] ?? [:]
+        address["city"] = city
+        ada?.setValue(address, forKey: "address")
+      }
+    }
+    try write("Paris")
+    _ = try edit(
+      #"{"id": "Person/p1", "values": {"address": {"zip": "75"}}, "was": {"address": {"zip": "1000"}}}"#)
+    #expect(try stored("Person/p1", "address") == "{city: Paris, zip: 75}")
+    try write("Rome")
+    let conflict = try failure(
+      #"{"id": "Person/p1", "values": {"address": {"city": "Bonn"}}, "was": {"address": {"city": "Paris"}}}"#)
+    #expect(conflict.fields.first?.message == "Another program changed this to city: Rome.")
+    #expect(conflict.fields.first?.now?["city"] == .string("Rome"))
+    _ = try edit(
+      #"{"id": "Person/p1", "values": {"address": {"city": null}}, "was": {"address": {"city": "Rome"}}}"#)
+    #expect(try stored("Person/p1", "address") == "{zip: 75}")
+    _ = try edit(#"{"id": "Person/p1", "values": {"address": {"zip": null}}}"#)
+    #expect(try stored("Person/p1", "address") == "")
+    _ = try studio.undo()
+    #expect(try stored("Person/p1", "address") == "{zip: 75}")
+  }
+
+  @Test("A value whose file is gone is named, and can be replaced")
+  func unread() throws {
+    defer { library.remove() }
+    func cover() throws -> JSONValue {
+      try #require(try studio.object("Book/p4")["attributes"]?.named("cover"))
+    }
+    _ = try edit(
+      #"{"id": "Book/p4", "values": {"cover": "\#(Data(count: 2_000_000).base64EncodedString())"}}"#)
+    #expect(try cover()["bytes"]?.number == 2_000_000 && cover()["unread"] == nil)
+    let files = library.folder.appendingPathComponent(".Library_SUPPORT/_EXTERNAL_DATA")
+    try FileManager.default.removeItem(at: files)
+    #expect(try cover()["unread"] == .bool(true) && cover()["value"] == .null)
+    _ = try edit(#"{"id": "Book/p4", "values": {"cover": "AQI="}, "was": {"cover": null}}"#)
+    #expect(try cover()["unread"] == nil && cover()["bytes"]?.number == 2)
   }
 
   @Test("An edit is a commit of cde, which the pages show at once")

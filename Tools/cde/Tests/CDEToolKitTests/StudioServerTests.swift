@@ -188,6 +188,38 @@ struct StudioServerTests {
     #expect(try library.contents() == before)
   }
 
+  @Test(
+    "Addresses that do not exist, texts that are no JSON, and long ones are refused with a sentence and all headers"
+  )
+  func strangeRequests() async throws {
+    let library = try Library()
+    defer { library.remove() }
+    try await serving(library, isWritable: true) { port, cookie, _ in
+      let writing = cookie.merging(["Origin": "http://127.0.0.1:\(port)"]) { $1 }
+      for (method, path, body, status) in [
+        ("GET", "/absent", "", 404), ("POST", "/api/absent", "{}", 404), ("GET", "/api/edit", "", 404),
+        ("POST", "/api/edit", "{", 400),
+        ("POST", "/api/edit", "[1", 400),
+        ("POST", "/api/edit", String(repeating: " ", count: 20_000_001), 413),
+      ] {
+        let answer = try await send(method, path, port: port, headers: writing, body: body)
+        #expect(
+          answer.status == status && answer.json?["error"]?.words?.hasSuffix(".") == true,
+          "\(path): \(answer.status) \(answer.text)")
+        #expect(answer.headers["x-content-type-options"] == "nosniff")
+      }
+      for path in ["/", "/studio.js", "/api/rows?entity=Book"] {
+        let (head, get) = (
+          try await send("HEAD", path, port: port, headers: cookie),
+          try await send("GET", path, port: port, headers: cookie)
+        )
+        #expect(
+          head.status == 200 && head.body.isEmpty
+            && head.headers["content-length"] == get.headers["content-length"], "\(path)")
+      }
+    }
+  }
+
   @Test("Commits come as events")
   func events() async throws {
     let library = try Library()

@@ -69,7 +69,7 @@ struct StudioTests {
     "What is wrong is one sentence",
     arguments: [
       ("Bok", "", ""), ("Book", "pages >", ""), ("Book", "pags > 1", ""), ("Book", "", "-nothing"),
-      ("Book", "", "tags"),
+      ("Book", "", "tags"), ("Book", "title MATCHES '['", ""), ("Book", "title > 1 + notes", ""),
     ])
   func mistakes(entity: String, predicate: String, sort: String) throws {
     let library = try Library()
@@ -81,6 +81,7 @@ struct StudioTests {
     for start in [0, 5] {
       let error = try #require(#expect(throws: (any Error).self) { try studio.rows(query, at: start) })
       let message = StudioFailure(error).message
+      #expect(StudioFailure(error).kind == .wrong)
       #expect(message.last.map { ".?".contains($0) } == true && !message.contains("\n"), "\(message)")
     }
   }
@@ -161,6 +162,42 @@ struct StudioTests {
     let from = try #require(answer["from"]?.number)
     let word = String(decoding: Array(text.utf16)[from...], as: UTF16.self)
     #expect(choice.lowercased().hasPrefix(word.lowercased()))
+  }
+
+  @Test("Entities and properties of other letters and of predicates' words are found, and IDs are readable")
+  func names() throws {
+    let entity = NSEntityDescription()
+    entity.name = "Größe"
+    entity.properties = [
+      Library.attribute("null", .integer32AttributeType), Library.attribute("any", .stringAttributeType),
+      Library.attribute("größe", .doubleAttributeType),
+    ]
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let library = try Library { _ in }
+    defer { library.remove() }
+    let url = library.folder.appendingPathComponent("Words.sqlite")
+    let container = try Library.container(at: url, model)
+    try container.viewContext.performAndWait {
+      _ = Library.insert("Größe", ["null": 5, "any": "a", "größe": 1.5], container.viewContext)
+      try container.viewContext.save()
+    }
+    let studio = try Studio(.file(url))
+    var query = StudioQuery(entity: "Größe")
+    for (typed, word) in [("nu", "#null"), ("an", "#any"), ("grö", "größe"), ("", "#null"), ("#nu", "#null")]
+    {
+      let choices = try #require(try studio.completions(of: typed, entity: "Größe")["choices"]?.list)
+      #expect(
+        choices.contains { $0["text"]?.words == word && $0["kind"]?.words != "number" },
+        "\(typed): \(choices)")
+      query.predicate = "\(word) != nil"
+      #expect(try studio.rows(query).column(0) == [.string("Größe/p1")], "\(word)")
+    }
+    let session = try QuerySession(OpenedStore(.file(url)))
+    #expect(session.completions(of: "Größe where nu") == ["#null", "NULL"])
+    #expect(session.completions(of: "Größe sort nu") == ["null"])
+    #expect(try studio.object("Größe/p1")["id"]?.words == "Größe/p1")
+    #expect(try studio.object("Gr%C3%B6%C3%9Fe/p1")["id"]?.words == "Größe/p1")
   }
 
   @Test("Inside a text nothing is completed")

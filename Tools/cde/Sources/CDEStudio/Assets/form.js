@@ -83,7 +83,8 @@ class ObjectForm {
     const facts = h('div', { class: 'facts' });
     for (const value of this.object.attributes) {
       const attribute = this.entity.properties.find(found => found.name === value.name);
-      if (attribute) this.row(facts, attribute.name, attribute.type + (attribute.optional ? '' : ', required'), this.value(attribute, value));
+      if (attribute) this.row(facts, attribute.name, attribute.type + (attribute.optional ? '' : ', required'), this.value(attribute, value),
+        value.unread && h('span', { class: 'soft' }, 'The store has a value that can’t be read.'));
     }
     return facts;
   }
@@ -119,15 +120,21 @@ class ObjectForm {
   }
 
   composite(attribute, value, isEditable) {
-    const all = Object.fromEntries(value.elements.map(element => [element.name, element.value]));
-    const now = { ...all };
+    // Only what was changed is sent, so that it meets no change of another element.
+    const now = {}, before = {};
     return value.elements.map(element => {
       const description = attribute.elements.find(found => found.name === element.name) || { name: element.name, type: 'String' };
       const label = h('span', { class: 'soft part' }, element.name + ' ');
       if (!isEditable) return h('div', {}, label, element.value ?? h('span', { class: 'nil' }, 'nil'));
       return h('div', { class: 'field' }, label, valueField(description, element.value, text => {
-        now[element.name] = text;
-        this.draft.set(attribute.name, { ...now }, this.isNew ? undefined : all);
+        if (text === element.value) {
+          delete now[element.name];
+          delete before[element.name];
+        } else {
+          now[element.name] = text;
+          before[element.name] = element.value;
+        }
+        this.draft.set(attribute.name, { ...now }, this.isNew && Object.keys(now).length ? undefined : { ...before });
       }));
     });
   }
@@ -142,6 +149,8 @@ class ObjectForm {
       parts.push(h('span', { class: 'nil' }, 'nil'));
     }
     if (isEditable) {
+      // The bytes stay in the store; their stamp tells whether they are the same.
+      const before = this.isNew ? undefined : value.stamp ?? null;
       const note = h('span', { class: 'soft' });
       parts.push(h('div', { class: 'field' },
         h('input', {
@@ -153,10 +162,10 @@ class ObjectForm {
             const bytes = new Uint8Array(await file.arrayBuffer());
             let text = '';
             for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
-            this.draft.set(attribute.name, btoa(text));
+            this.draft.set(attribute.name, btoa(text), before);
           }
         }),
-        h('button', { type: 'button', class: 'plain soft', title: 'No value', onclick: () => { note.textContent = 'nil'; this.draft.set(attribute.name, null); } }, '∅'), note));
+        h('button', { type: 'button', class: 'plain soft', title: 'No value', onclick: () => { note.textContent = 'nil'; this.draft.set(attribute.name, null, before); } }, '∅'), note));
     }
     return parts;
   }
@@ -258,10 +267,12 @@ class ObjectForm {
       const element = this.errors.get(field.property);
       if (!element) continue;
       element.append(field.message);
-      if (field.now !== null && this.draft.known.has(field.property)) {
+      if (field.now !== undefined && this.draft.known.has(field.property)) {
         element.append(' ', h('button', { type: 'button', onclick: () => {
           const known = this.draft.known.get(field.property);
-          this.draft.known.set(field.property, typeof known === 'object' && known ? JSON.parse(field.now) : field.now === 'nil' ? null : field.now);
+          // Of a composite, the elements that this form changed.
+          this.draft.known.set(field.property, known && typeof known === 'object'
+            ? Object.fromEntries(Object.keys(known).map(name => [name, field.now?.[name] ?? null])) : field.now);
           element.replaceChildren('Saving overwrites it.');
         } }, 'Overwrite it'));
       }

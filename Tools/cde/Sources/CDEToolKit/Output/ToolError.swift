@@ -31,7 +31,9 @@ public struct ToolError: Error, CustomStringConvertible, Sendable {
       self = error
       return
     }
-    status = .failed
+    // A name that the model does not have is in the command line.
+    let code = (error as? ManagedObjectError)?.code
+    status = code == .predicate || code == .unsupportedRequest ? .usage : .failed
     if let known = error as? any CDEError {
       message = known.message
     } else {

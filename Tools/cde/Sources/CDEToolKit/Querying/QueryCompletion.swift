@@ -1,4 +1,5 @@
 import CDEManagedModel
+import CDEPredicates
 
 extension QuerySession {
   /// What the last word of a line may become, sorted.
@@ -15,9 +16,7 @@ extension QuerySession {
       isBetween
       ? "" : String(words.last!.split(omittingEmptySubsequences: false) { "(,{[!".contains($0) }.last!)
     let prefix = isBetween ? "" : String(words.last!.dropLast(last.count))
-    return choices(before, last).filter { $0.lowercased().hasPrefix(last.lowercased()) }.sorted().map {
-      prefix + $0
-    }
+    return choices(before, last).filter { Self.completes($0, last) }.sorted().map { prefix + $0 }
   }
 
   private func choices(_ before: [String], _ word: String) -> [String] {
@@ -33,7 +32,8 @@ extension QuerySession {
     let unused = parts.filter { !before.map { $0.lowercased() }.contains($0) }
     switch current {
     case nil: return unused
-    case .condition: return Self.keyPaths(of: entity, word) + Self.predicateWords + unused
+    case .condition:
+      return Self.keyPaths(of: entity, word, inPredicate: true) + Self.predicateWords + unused
     case .sort:
       let isDescending = word.hasPrefix("-")
       let paths = Self.keyPaths(of: entity, isDescending ? String(word.dropFirst()) : word)
@@ -50,13 +50,17 @@ extension QuerySession {
   ]
 
   /// The paths that go on from a word such as `owner.na`: names of the entity that its relationships lead to.
-  static func keyPaths(of entity: NSEntityDescription, _ word: String) -> [String] {
+  ///
+  /// - Parameter inPredicate: whether a name that is also a word of predicates gets a number sign, as it is written there.
+  static func keyPaths(of entity: NSEntityDescription, _ word: String, inPredicate: Bool = false) -> [String]
+  {
     var steps = word.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     _ = steps.popLast()
     var names: [String] = Array(entity.propertiesByName.keys)
     var isToMany = false
     var here: NSEntityDescription? = entity
     for step in steps {
+      let step = step.hasPrefix("#") ? String(step.dropFirst()) : step
       let property = here?.propertiesByName[step]
       here = (property as? NSRelationshipDescription)?.destinationEntity
       isToMany = (property as? NSRelationshipDescription)?.isToMany == true
@@ -67,6 +71,15 @@ extension QuerySession {
       }
     }
     if isToMany { names += ["@count", "@sum", "@avg", "@min", "@max"] }
-    return names.map { (steps + [$0]).joined(separator: ".") }
+    return names.map { name in
+      let isKey = inPredicate && !name.hasPrefix("@")
+      return (steps + [isKey ? ExpressionTree.keyPath([name]).predicateFormat : name]).joined(separator: ".")
+    }
+  }
+
+  /// Whether a choice begins with what was typed, whatever the case of its letters and with or without number signs.
+  static func completes(_ choice: String, _ typed: String) -> Bool {
+    func plain(_ text: String) -> String { text.lowercased().filter { $0 != "#" } }
+    return plain(choice).hasPrefix(plain(typed))
   }
 }

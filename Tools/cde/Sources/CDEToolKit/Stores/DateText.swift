@@ -52,7 +52,9 @@ enum DateText {
       seconds += hour * 3600 + minute * 60 + second
       if let zone = match.8, zone != "Z" {
         let digits = zone.dropFirst().filter(\.isNumber)
-        let offset = (Int(digits.prefix(2)) ?? 0) * 3600 + (Int(digits.suffix(2)) ?? 0) * 60
+        let (hours, minutes) = (Int(digits.prefix(2)) ?? 0, Int(digits.suffix(2)) ?? 0)
+        guard hours < 24, minutes < 60 else { return nil }
+        let offset = hours * 3600 + minutes * 60
         seconds -= zone.hasPrefix("-") ? -offset : offset
       }
       let fraction = match.7.flatMap { Double("0\($0)") } ?? 0

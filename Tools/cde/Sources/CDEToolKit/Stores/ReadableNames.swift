@@ -59,8 +59,8 @@ final class ReadableNames: Sendable {
 /// IDs of objects as `Person/p12`: the end of Core Data's URI.
 enum ShortID {
   static func text(_ id: NSManagedObjectID) -> String {
-    let parts = id.uriRepresentation().absoluteString.split(separator: "/")
-    return parts.suffix(2).joined(separator: "/")
+    // The URI has other letters than those of ASCII in percents.
+    "\(id.entity.name ?? "")/\(id.uriRepresentation().lastPathComponent)"
   }
 
   /// The number of the row.

@@ -55,6 +55,21 @@ enum ValueText {
     }
   }
 
+  /// Whether a value consists of what JSON has: texts, numbers, truth values, lists and dictionaries.
+  static func isPlain(_ value: Any?) -> Bool {
+    guard let value = unwrapped(value) else { return true }
+    switch value {
+    case is String: return true
+    case let list as [Any]: return list.allSatisfy(isPlain)
+    case let values as [String: Any]: return values.values.allSatisfy(isPlain)
+    default:
+      return switch cell(value).json {
+      case .number, .bool: true
+      default: false
+      }
+    }
+  }
+
   private static func cell(of number: NSNumber) -> Cell {
     switch number.objCType.pointee {
     case 0x63, 0x42: Cell(number.boolValue ? "true" : "false", .bool(number.boolValue))

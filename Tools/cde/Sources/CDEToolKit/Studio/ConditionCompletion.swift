@@ -22,8 +22,7 @@ struct ConditionCompletion {
     if isInText { return }
     if text.last.map({ !Self.isWordCharacter($0) }) == false { word = words.popLast() ?? "" }
     let all = following(words)
-    let typed = word.lowercased()
-    choices = all.filter { $0.text.lowercased().hasPrefix(typed) && $0.text != word }
+    choices = all.filter { QuerySession.completes($0.text, word) && $0.text != word }
   }
 
   private static let joining: Set<String> = [
@@ -52,7 +51,9 @@ struct ConditionCompletion {
   }
 
   private var beginnings: [Choice] {
-    let paths = QuerySession.keyPaths(of: entity, word).sorted().map { Choice(text: $0, kind: kind(of: $0)) }
+    let paths = QuerySession.keyPaths(of: entity, word, inPredicate: true).sorted().map {
+      Choice(text: $0, kind: kind(of: $0))
+    }
     let words = ["NOT", "ANY", "ALL", "NONE", "SUBQUERY("].map { Choice(text: $0, kind: "word") }
     return paths + (word.contains(".") ? [] : words)
   }
@@ -68,7 +69,9 @@ struct ConditionCompletion {
     }
     let typed = texts.map { Choice(text: $0, kind: "value") }
     return typed
-      + QuerySession.keyPaths(of: entity, word).sorted().map { Choice(text: $0, kind: kind(of: $0)) }
+      + QuerySession.keyPaths(of: entity, word, inPredicate: true).sorted().map {
+        Choice(text: $0, kind: kind(of: $0))
+      }
   }
 
   // MARK: Names
@@ -76,7 +79,8 @@ struct ConditionCompletion {
   private func property(_ path: String) -> NSPropertyDescription? {
     var here: NSEntityDescription? = entity
     var found: NSPropertyDescription?
-    for step in path.split(separator: ".").map(String.init) {
+    for part in path.split(separator: ".") {
+      let step = String(part.first == "#" ? part.dropFirst() : part)
       if let composite = found as? NSCompositeAttributeDescription {
         return composite.elements.first { $0.name == step }
       }

@@ -10,17 +10,17 @@ extension Studio {
     return try log.timing("object \(ShortID.text(id))", nil) {
       try state.store.readAnew { context in
         let object = try Self.object(id, context)
+        let attributes = object.entity.shownAttributes(state.store.names).map { attribute in
+          (attribute.name, StudioValue(object.value(forKey: attribute.name), attribute))
+        }
+        // Known once the values were read.
+        let unread = Set(object.unreadProperties)
         return .object([
           .init("state", .int(state.number)), .init("id", .string(ShortID.text(id))),
           .init("uri", .string(id.uriRepresentation().absoluteString)),
           .init("entity", .string(object.entity.name ?? "")),
           .init("name", .string(state.store.names.name(of: object))),
-          .init(
-            "attributes",
-            .array(
-              object.entity.shownAttributes(state.store.names).map { attribute in
-                StudioValue(object.value(forKey: attribute.name), attribute).json(attribute.name)
-              })),
+          .init("attributes", .array(attributes.map { $1.json($0, isUnread: unread.contains($0)) })),
           .init(
             "relationships",
             .array(
@@ -137,69 +137,5 @@ extension Studio {
               ])
           })),
     ])
-  }
-}
-
-/// A value of an attribute as a page shows and edits it.
-struct StudioValue {
-  private let attribute: NSAttributeDescription
-  private let cell: Cell
-  /// Whether the page may send the text back. Values of unknown classes and bytes have a summary only.
-  let isText: Bool
-  private let elements: [(name: String, value: StudioValue)]
-  private let size: Int?
-
-  /// Longer texts would make the page slow. They stay as they are.
-  static let longest = 200_000
-
-  init(_ value: Any?, _ attribute: NSAttributeDescription) {
-    self.attribute = attribute
-    cell = ValueText.cell(value, attribute)
-    var isText = !(value is UndecodedValue) && cell.text.utf8.count <= Self.longest
-    var elements: [(name: String, value: StudioValue)] = []
-    size = (value as? Data)?.count
-    switch attribute {
-    case let composite as NSCompositeAttributeDescription:
-      let values = value as? [String: Any] ?? [:]
-      elements = composite.elements.map { ($0.name, StudioValue(values[$0.name], $0)) }
-    default:
-      if attribute.attributeType == .binaryDataAttributeType { isText = false }
-    }
-    self.isText = isText
-    self.elements = elements
-  }
-
-  /// The text with which a page's values are compared; nil for no value.
-  var text: String? {
-    if cell.json == .null { return nil }
-    if attribute.attributeType == .transformableAttributeType, isText {
-      switch cell.json {
-      case .array, .object: return cell.json.text(indented: false)
-      default: break
-      }
-    }
-    return cell.text
-  }
-
-  /// The value in the form in which a page sends it.
-  var edited: JSONValue {
-    if !elements.isEmpty { return .object(elements.map { .init($0.name, $0.value.edited) }) }
-    return text.map { .string($0) } ?? .null
-  }
-
-  func json(_ name: String) -> JSONValue {
-    var members: [JSONValue.Member] = [
-      .init("name", .string(name)),
-      .init("value", text.map { .string(Studio.shortened($0, to: Self.longest)) } ?? .null),
-      .init("text", .bool(isText)),
-    ]
-    if !elements.isEmpty {
-      members.append(.init("elements", .array(elements.map { $0.value.json($0.name) })))
-    }
-    if let size {
-      members.append(.init("bytes", .int(size)))
-      members.append(.init("picture", .bool(cell.text.contains("image"))))
-    }
-    return .object(members)
   }
 }

@@ -189,10 +189,10 @@ public struct StudioFailure: Error, Sendable {
   public struct Field: Sendable, Equatable {
     public var property: String
     public var message: String
-    /// The value in the store, where another program changed it.
-    public var now: String?
+    /// The value in the store, in the form in which a page sends it, where another program changed it.
+    public var now: JSONValue?
 
-    init(_ property: String, _ message: String, now: String? = nil) {
+    init(_ property: String, _ message: String, now: JSONValue? = nil) {
       self.property = property
       self.message = message
       self.now = now
@@ -227,10 +227,10 @@ public struct StudioFailure: Error, Sendable {
         "fields",
         .array(
           fields.map { field in
-            .object([
-              .init("property", .string(field.property)), .init("message", .string(field.message)),
-              .init("now", field.now.map { .string($0) } ?? .null),
-            ])
+            .object(
+              [
+                .init("property", .string(field.property)), .init("message", .string(field.message)),
+              ] + (field.now.map { [.init("now", $0)] } ?? []))
           })),
     ])
   }

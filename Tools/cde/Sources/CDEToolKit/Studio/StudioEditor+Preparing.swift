@@ -78,25 +78,44 @@ extension StudioEditor {
     var fields: [StudioFailure.Field] = []
     for member in known {
       let now: JSONValue
+      var shown: String
       if let attribute = object.entity.attributesByName[member.key] {
-        now = StudioValue(object.value(forKey: attribute.name), attribute).edited
+        let value = StudioValue(object.value(forKey: attribute.name), attribute)
+        (now, shown) = (value.edited, value.shown)
       } else if object.entity.relationshipsByName[member.key]?.isToMany == false {
-        let other = object.objectIDs(forRelationshipNamed: member.key).first
-        now = other.map { .string(ShortID.text($0)) } ?? .null
+        let other = object.objectIDs(forRelationshipNamed: member.key).first.map(ShortID.text)
+        now = other.map { .string($0) } ?? .null
+        shown = other ?? "nil"
       } else {
         continue
       }
-      if now == member.value { continue }
-      let shown =
-        if case .string(let text) = now { text } else { now == .null ? "nil" : now.text(indented: false) }
+      if case .object(let known) = member.value, case .object(let all) = now {
+        // The elements of a composite that the page changed.
+        let others = known.filter { now[$0.key] != $0.value }
+        if others.isEmpty { continue }
+        shown = others.map { element in
+          let value = all.first { $0.key == element.key }?.value
+          return "\(element.key): \(value.map(Self.shown) ?? "nil")"
+        }.joined(separator: ", ")
+      } else if now == member.value {
+        continue
+      }
       fields.append(
-        .init(member.key, "Another program changed this to \(Studio.shortened(shown)).", now: shown))
+        .init(member.key, "Another program changed this to \(Studio.shortened(shown)).", now: now))
     }
     if fields.isEmpty { return }
     throw StudioFailure(
       .conflict,
       "Another program changed \(fields.map(\.property).joined(separator: ", ")) meanwhile. Nothing was saved.",
       fields: fields)
+  }
+
+  private static func shown(_ json: JSONValue) -> String {
+    switch json {
+    case .null: "nil"
+    case .string(let text): text
+    default: json.text(indented: false)
+    }
   }
 
   private struct Value {
@@ -117,7 +136,12 @@ extension StudioEditor {
           guard let (name, value) = read.first else {
             throw ToolError("\(member.key) is computed, so it can't be set.")
           }
-          values.append(Value(name: name) { $0.setValue(value, forKey: name) })
+          if case .object(let elements) = member.value, value == nil || value is [String: Any] {
+            values.append(
+              Value(name: name) { Self.set(elements.map(\.key), value as? [String: Any], $0, name) })
+          } else {
+            values.append(Value(name: name) { $0.setValue(value, forKey: name) })
+          }
         }
       } catch {
         fields.append(.init(member.key, StudioFailure(error).message))
@@ -125,6 +149,15 @@ extension StudioEditor {
     }
     if fields.isEmpty { return values }
     throw StudioFailure(.invalid, fields.map(\.message).joined(separator: " "), fields: fields)
+  }
+
+  /// Sets some elements of a composite, and leaves the others.
+  private static func set(
+    _ keys: [String], _ values: [String: Any]?, _ object: NSManagedObject, _ name: String
+  ) {
+    var all = object.value(forKey: name) as? [String: Any] ?? [:]
+    for key in keys { all[key] = values?[key] }
+    object.setValue(all.isEmpty ? nil : all, forKey: name)
   }
 
   private func value(_ json: JSONValue, _ relationship: NSRelationshipDescription) throws -> Value {

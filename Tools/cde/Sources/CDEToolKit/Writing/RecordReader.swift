@@ -154,12 +154,7 @@ struct RecordReader {
           "\(entity.name ?? "").\(attribute.name) is an archive of a class that this program does not have. Leave it out, or copy the store's file."
         )
       }
-      if case .string(let text) = json, let inner = text.first, inner == "[" || inner == "{",
-        let value = try? JSONValue(reading: Data(text.utf8))
-      {
-        return Self.plain(value)
-      }
-      return Self.plain(json)
+      return Self.transformable(json)
     default:
       throw ToolError(
         "\(entity.name ?? "").\(attribute.name) has a type that can't be imported. Leave it out.")
@@ -184,17 +179,25 @@ struct RecordReader {
     return result.isEmpty ? nil : result
   }
 
-  private static func plain(_ json: JSONValue) -> Any? {
+  /// The value of a transformable attribute. A text that is a list or an object in JSON stands for that.
+  static func transformable(_ json: JSONValue) -> Any? {
+    if case .string(let text) = json, let first = text.first, first == "[" || first == "{",
+      let value = try? JSONValue(reading: Data(text.utf8))
+    {
+      return plain(value)
+    }
+    return json == .null ? nil : plain(json)
+  }
+
+  private static func plain(_ json: JSONValue) -> Any {
     switch json {
-    case .null: nil
+    case .null: NSNull()
     case .bool(let flag): NSNumber(value: flag)
     case .number(let text): Int64(text).map { NSNumber(value: $0) } ?? NSNumber(value: Double(text) ?? 0)
     case .string(let text): text as NSString
-    case .array(let values): values.compactMap(plain) as NSArray
+    case .array(let values): values.map(plain) as NSArray
     case .object(let members):
-      Dictionary(members.compactMap { member in plain(member.value).map { (member.key, $0) } }) { first, _ in
-        first
-      } as NSDictionary
+      Dictionary(members.map { ($0.key, plain($0.value)) }) { first, _ in first } as NSDictionary
     }
   }
 }

@@ -260,6 +260,36 @@
       #expect(try server.count(query) == 15_000)
     }
 
+    @Test(arguments: ["small", "big", "flag", "ratio", "when", "title", "price", "uid"])
+    func `Many alternatives of one attribute are one list`(name: String) throws {
+      var maker = QueryMaker(random: SplitMix(seed: 11), schema: server.schema)
+      try maker.fill(server, file)
+      let item = server.index("Item")
+      let path = StoreExpression.path(StorePath(end: .property(slot: server.slot("Item", name), leaf: 0)))
+      // The layer above gives no attribute a text but those of texts.
+      let texts: [StoreValue] = name == "title" ? [.text("B"), .text("1")] : []
+      let strange: [StoreValue] =
+        texts + [.null, .real(2.5), .real(.infinity), .integer(.max), .integer(0), .real(1)]
+      for options in [[], .caseInsensitive] as [StoreFilter.TextOptions]
+      where options.isEmpty || name == "title" {
+        let values = (0..<500).map { number -> StoreValue in
+          name == "title" ? .text("t\(number)") : .integer(Int64(number))
+        }
+        for values in [values, Array(values.prefix(80)) + strange] {
+          let equal = StoreFilter.or(values.map { .comparison(path, .equal, .value($0), options) })
+          let other = StoreFilter.and(values.map { .comparison(path, .notEqual, .value($0), options) })
+          for filter in [equal, .not(equal), other, .not(other), .and([equal, .constant(true)])] {
+            let query = StoreQuery(entity: item, filter: filter)
+            let found = try Set(keys(server.fetch(query, isKnown: nil)))
+            #expect(
+              found == (try Set(keys(file.fetch(query, isKnown: nil)))), "\(name) \(options) \(values.count)")
+            let sql = try server.plans(of: query, prefersIndexes: false).first?.sql ?? ""
+            #expect(sql.utf8.count < 4_000, "\(sql.prefix(200))")
+          }
+        }
+      }
+    }
+
     @Test func `Text with a zero byte equals no stored text`() throws {
       try server.insert("Item", [Draft(key: -1, values: ["title": .text("a")])])
       for comparison in [StoreFilter.Comparison.equal, .contains, .beginsWith] {

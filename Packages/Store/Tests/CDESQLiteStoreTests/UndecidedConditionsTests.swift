@@ -36,9 +36,6 @@ private struct TextlessDialect: SQLDialect {
   func membership(_ subject: SQLPiece, in values: [StoreValue]) -> SQLPiece? {
     sqlite.membership(subject, in: values)
   }
-  func arranged(_ parts: [StoreFilter], isConjunction: Bool) -> [StoreFilter] {
-    sqlite.arranged(parts, isConjunction: isConjunction)
-  }
   func joined(_ terms: [SQLPiece], isConjunction: Bool) -> SQLPiece {
     sqlite.joined(terms, isConjunction: isConjunction)
   }

@@ -99,8 +99,6 @@
     /// The text stays; ``aligned(_:_:)`` converts it.
     func number(_ text: SQLPiece) -> SQLPiece { text }
 
-    func arranged(_ parts: [StoreFilter], isConjunction: Bool) -> [StoreFilter] { parts }
-
     func joined(_ terms: [SQLPiece], isConjunction: Bool) -> SQLPiece {
       balanced(terms[...], isConjunction ? " AND " : " OR ")
     }

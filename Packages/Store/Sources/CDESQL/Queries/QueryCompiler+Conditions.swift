@@ -53,7 +53,7 @@ extension QueryCompiler {
   ) throws(StoreError) -> Piece {
     if parts.isEmpty { return dialect.constant(isAnd) }
     var pieces: [Piece] = []
-    for part in dialect.arranged(parts, isConjunction: isAnd != isNegated) {
+    for part in StoreFilter.arranged(parts, isConjunction: isAnd != isNegated) {
       pieces.append(try condition(part, isNegated: isNegated))
     }
     return pieces.count == 1 ? pieces[0] : dialect.joined(pieces, isConjunction: isAnd)

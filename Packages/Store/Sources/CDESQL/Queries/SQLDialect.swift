@@ -91,9 +91,6 @@ public import CDEStore
 
   // MARK: Conditions of many terms
 
-  /// The parts of a condition in the order of the SQL.
-  func arranged(_ parts: [StoreFilter], isConjunction: Bool) -> [StoreFilter]
-
   /// Joins two or more terms to one condition.
   func joined(_ terms: [SQLPiece], isConjunction: Bool) -> SQLPiece
 

@@ -6,46 +6,6 @@ extension SQLiteDialect {
   /// The number of terms of a conjunction or disjunction that SQLite's planner gets.
   private static let plannedTerms = 64
 
-  /// In a long condition the equalities of one expression with constants become one list, and parts that an
-  /// index may support come first.
-  func arranged(_ parts: [StoreFilter], isConjunction: Bool) -> [StoreFilter] {
-    parts.count > Self.plannedTerms ? Self.gathered(parts, isConjunction) : parts
-  }
-
-  private static func gathered(_ parts: [StoreFilter], _ isConjunction: Bool) -> [StoreFilter] {
-    struct Subject: Hashable {
-      var expression: StoreExpression
-      var options: StoreFilter.TextOptions
-    }
-    var lists: [Subject: [StoreExpression]] = [:]
-    var order: [Subject] = []
-    var first: [StoreFilter] = []
-    var others: [StoreFilter] = []
-    for part in parts {
-      guard case .comparison(let left, let comparison, let right, let options) = part, case .path = left,
-        case .value(let value) = right
-      else {
-        others.append(part)
-        continue
-      }
-      if comparison == (isConjunction ? .notEqual : .equal), value != .null {
-        let subject = Subject(expression: left, options: options)
-        if lists[subject] == nil { order.append(subject) }
-        lists[subject, default: []].append(right)
-      } else if comparison == .equal {
-        first.append(part)
-      } else {
-        others.append(part)
-      }
-    }
-    let members = order.map { subject in
-      let list = StoreFilter.comparison(
-        subject.expression, .in, .list(lists[subject]!), subject.options)
-      return isConjunction ? .not(list) : list
-    }
-    return isConjunction ? first + others + members : members + first + others
-  }
-
   func joined(_ terms: [SQLPiece], isConjunction: Bool) -> SQLPiece {
     let separator = isConjunction ? " AND " : " OR "
     let plannedTerms = Self.plannedTerms

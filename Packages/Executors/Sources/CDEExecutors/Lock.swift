@@ -21,8 +21,9 @@
   public init(_ initial: consuming sending Value) {
     let alignment = max(MemoryLayout<pthread_mutex_t>.alignment, MemoryLayout<Value>.alignment)
     let offset = (MemoryLayout<pthread_mutex_t>.size + alignment - 1) & ~(alignment - 1)
+    // A value without a size has a byte as well: Thread Sanitizer notes accesses to it, which would be to another block.
     let block = UnsafeMutableRawPointer.allocate(
-      byteCount: offset + MemoryLayout<Value>.size, alignment: alignment)
+      byteCount: offset + max(1, MemoryLayout<Value>.size), alignment: alignment)
     mutex = block.bindMemory(to: pthread_mutex_t.self, capacity: 1)
     value = (block + offset).bindMemory(to: Value.self, capacity: 1)
     value.initialize(to: initial)

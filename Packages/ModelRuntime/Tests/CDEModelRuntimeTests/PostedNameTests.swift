@@ -1,7 +1,7 @@
+@_spi(CDE) import CDEExecutors
 import CDEManagedModel
 @_spi(CDE) import CDEModelRuntime
 import Foundation
-import Synchronization
 import Testing
 
 @Suite("Notifications whose names were not used")
@@ -25,7 +25,7 @@ struct PostedNameTests {
   @Test("Observers of a literal name, and of all names, get them before and after the first use of the name")
   func observers() {
     let poster = Poster()
-    let seen = Mutex<[String]>([])
+    let seen = Lock<[String]>([])
     let named = Observation(literal, nil) { note in
       seen.withLock { $0.append("named \(note.userInfo?["n"] as? Int ?? 0)") }
     }
@@ -45,7 +45,7 @@ struct PostedNameTests {
   @Test("An observer may post, and may wait for another thread that posts")
   func nested() {
     let poster = Poster()
-    let seen = Mutex<[Int]>([])
+    let seen = Lock<[Int]>([])
     let observation = Observation(literal, poster) { [name] note in
       let number = note.userInfo?["n"] as? Int ?? 0
       seen.withLock { $0.append(number) }
@@ -65,7 +65,7 @@ struct PostedNameTests {
   @Test("Of many threads that post at once, each post arrives once")
   func threads() {
     let poster = Poster()
-    let seen = Mutex<[Int]>([])
+    let seen = Lock<[Int]>([])
     let observation = Observation(literal, nil) { note in
       seen.withLock { $0.append(note.userInfo?["n"] as? Int ?? 0) }
     }

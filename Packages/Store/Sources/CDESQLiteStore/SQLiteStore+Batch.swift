@@ -27,7 +27,7 @@ extension SQLiteStore {
         try writer.readDerived()
         try writer.history?.record(batch, writer.result)
       }
-      externals?.remove(writer.obsoleteFiles)
+      retired?.remove(writer.obsoleteFiles)
       writer.result.number = pool.countCommit()
       writer.result.historyNumber = writer.history.flatMap { $0.transaction == 0 ? nil : $0.transaction }
       others.noteOwn(writer.result.historyNumber)

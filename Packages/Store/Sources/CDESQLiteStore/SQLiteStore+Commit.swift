@@ -64,7 +64,7 @@ extension SQLiteStore {
     }
     let result = finish(writer, writer.transaction)
     committed(result)
-    externals?.remove(writer.obsoleteFiles)
+    retired?.remove(writer.obsoleteFiles)
     return result
   }
 

@@ -161,9 +161,9 @@ extension SQLiteStore {
   @discardableResult
   public func removeUnneededExternalValues() throws(StoreError) -> Int {
     try requireWritable()
-    guard let externals, let path else { return 0 }
+    guard let externals, let path, let retired else { return 0 }
     return try pool.write(.upkeep) { (connection) throws(StoreError) in
-      try ExternalSweep(externals: externals, storePath: path).run(on: connection)
+      try ExternalSweep(externals: externals, storePath: path, kept: Set(retired.kept)).run(on: connection)
     }
   }
 }

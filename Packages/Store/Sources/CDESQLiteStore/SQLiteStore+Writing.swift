@@ -107,7 +107,7 @@ private final class OpenWriting: StoreWriting {
       throw error
     }
     isCommitted = true
-    defer { store.externals?.remove(writer.obsoleteFiles) }
+    defer { store.retired?.remove(writer.obsoleteFiles) }
     return store.finish(writer, transaction)
   }
 

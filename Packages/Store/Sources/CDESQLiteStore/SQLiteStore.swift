@@ -30,6 +30,10 @@ public final class SQLiteStore: Store {
   let plans: SchemaPlans
   let pool: ConnectionPool
   let externals: ExternalStorage?
+  /// Removes files of external values.
+  let retired: RetiredFiles?
+  /// Keeps the files of a state that is read.
+  private let reading: RetiredFiles.Reading?
   let checkpointer: Checkpointer?
   /// Notices commits of other connections, once that is asked for.
   let others: OtherWriters
@@ -87,12 +91,14 @@ public final class SQLiteStore: Store {
     } else {
       externals = nil
     }
+    retired = externals.map(RetiredFiles.init)
+    reading = nil
     checkpointer = opened.checkpointer
     others = OtherWriters(file: opened.file)
   }
 
   /// The same store, read through other connections.
-  private init(_ store: SQLiteStore, readThrough pool: ConnectionPool) {
+  private init(_ store: SQLiteStore, readThrough pool: ConnectionPool, _ reading: RetiredFiles.Reading?) {
     schema = store.schema
     configuration = store.configuration
     identifier = store.identifier
@@ -103,6 +109,8 @@ public final class SQLiteStore: Store {
     plans = store.plans
     self.pool = pool
     externals = store.externals
+    retired = store.retired
+    self.reading = reading
     checkpointer = nil
     others = OtherWriters(file: store.others.file)
   }
@@ -110,14 +118,16 @@ public final class SQLiteStore: Store {
   /// The store as it is now, for reading, whatever is committed later.
   ///
   /// The result has one connection, so its reads run one after the other. While it exists, the write-ahead log can't be reused
-  /// from its beginning and grows with later commits. Values in files of their own are read as they are. A store for reading only
+  /// from its beginning and grows with later commits. Files of values that later commits of this store replace or delete stay until
+  /// the result is released; those that other stores and processes remove are missing then, and reads of them throw. A store for reading only
   /// whose file no program used when it was opened can't be kept as it is: reads throw `.fileChanged` once the file changes.
   ///
   /// - Returns: nil for a store in memory and without a write-ahead log.
   /// - Throws: `.closed`, `.cannotOpen`, `.busy` and the errors of reading.
   public func pinned() throws(StoreError) -> (any Store)? {
+    let reading = retired?.reading()
     guard let pool = try pool.pinned() else { return nil }
-    return SQLiteStore(self, readThrough: pool)
+    return SQLiteStore(self, readThrough: pool, reading)
   }
 
   /// Checkpoints the write-ahead log and closes all connections. Running reads on other threads complete on

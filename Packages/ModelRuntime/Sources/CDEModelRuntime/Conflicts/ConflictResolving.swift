@@ -6,7 +6,9 @@ protocol ConflictResolving: AnyObject {
   var refusal: StoreError? { get }
 
   /// Makes an object use the store's current row, with the unsaved values that the policy keeps.
-  func resolve(_ object: NSManagedObject, _ row: RowReference?, by type: NSMergePolicyType)
+  ///
+  /// - Throws: ``ManagedObjectError`` with code `.unreadValue` if the row was deleted, and with it a file that the object's values need.
+  func resolve(_ object: NSManagedObject, _ row: RowReference?, by type: NSMergePolicyType) throws
 
   /// Chooses for each clash the one object that keeps the values of a constraint, in the order of the objects.
   func resolve(_ clashes: [UniquenessClash], by type: NSMergePolicyType) throws

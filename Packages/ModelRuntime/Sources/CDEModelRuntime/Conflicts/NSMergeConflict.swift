@@ -91,6 +91,6 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
   /// Changes the object so that it can be saved.
   func resolve(by type: NSMergePolicyType) throws {
     guard let resolution else { return try resolveAlone(by: type) }
-    resolution.resolve(sourceObject, persisted, by: type)
+    try resolution.resolve(sourceObject, persisted, by: type)
   }
 }

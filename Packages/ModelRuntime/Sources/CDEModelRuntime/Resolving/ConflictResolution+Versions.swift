@@ -4,7 +4,7 @@ internal import CDEStore
 // be saved, and the row in the store now.
 extension ConflictResolution {
   /// Makes an object use the store's current row, with the unsaved values that the policy keeps.
-  func resolve(_ object: NSManagedObject, _ row: RowReference?, by type: NSMergePolicyType) {
+  func resolve(_ object: NSManagedObject, _ row: RowReference?, by type: NSMergePolicyType) throws {
     // A policy may have reset the context or changed the object, so that no conflict is left.
     guard object._registry === context.registry, !object.isFault else { return }
     noteResolved(object)
@@ -12,7 +12,12 @@ extension ConflictResolution {
     guard let row, row.batch.layout.entity == object._binding.index else {
       // An object whose row was never read can't be written again.
       let isKnown = object._batch !== object._binding.defaults
-      if isDeleted || type.storeTrumps || !isKnown { forget(object) } else { insertAgain(object) }
+      if isDeleted || type.storeTrumps || !isKnown {
+        forget(object)
+      } else {
+        try object.requireFiles()
+        insertAgain(object)
+      }
       return
     }
     if object.isInserted {
@@ -101,6 +106,27 @@ extension ConflictResolution {
       note(next, PropertySet(allBelow: next._binding.properties.count))
     }
     context.unloadMembers()
+  }
+}
+
+extension NSManagedObject {
+  /// Throws if a value of this object is in a file that the deletion of its row removed.
+  fileprivate final func requireFiles() throws {
+    let row = RowReference(batch: _batch, row: Int(_row))
+    for info in _binding.properties where !info.isRelationship && overlay.values[info.slot].isUnset {
+      do { _ = try row.value(of: info, external: externalData) } catch let error as StoreError
+        where error.code == .externalValueMissing
+      {
+        let id = objectID
+        throw ManagedObjectError(
+          .unreadValue,
+          "The row of \(id.uriRepresentation().absoluteString) was deleted, and with it the file of \(_binding.name).\(info.name), so "
+            + "the object can't be written again as it was. Set \(info.name), delete the object, or roll back.",
+          cause: error, entity: _binding.name, property: info.name, objectID: id)
+      } catch {
+        // Other values that can't be read are noted where the row is written.
+      }
+    }
   }
 }
 

@@ -13,7 +13,7 @@ extension NSMergeConflict {
       throw ManagedObjectError.store(error)
     }
     let resolution = ConflictResolution(in: context)
-    resolution.resolve(sourceObject, row, by: type)
+    try resolution.resolve(sourceObject, row, by: type)
     resolution.announceAlone()
   }
 }

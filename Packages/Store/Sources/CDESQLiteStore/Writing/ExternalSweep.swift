@@ -22,6 +22,8 @@ import Foundation
 struct ExternalSweep {
   let externals: ExternalStorage
   let storePath: String
+  /// Files that are read in an earlier state.
+  var kept: Set<String> = []
 
   private static let task = "Looking for unneeded external values"
 
@@ -41,7 +43,7 @@ struct ExternalSweep {
 
   private func unnamed(on connection: Connection) throws(StoreError) -> [String] {
     var names: [String: String] = [:]
-    for name in externals.names() { names[name.uppercased()] = name }
+    for name in externals.names() where !kept.contains(name) { names[name.uppercased()] = name }
     for (table, columns) in try candidates(on: connection) where !names.isEmpty {
       // A head byte and a UUID, to which some files add a zero. The length is known without reading the
       // value, which may be long.

@@ -1,9 +1,12 @@
+@_spi(CDE) internal import CDEModelRuntime
+
 infix operator ~!> : CastingPrecedence
 infix operator ~?> : CastingPrecedence
 
 /// What `request as! NSFetchRequest<Item>` becomes in rewritten sources.
 ///
-/// Swift's own cast fails between two types of a generic class. The request itself has the same layout for all results.
+/// Swift's own cast fails between two types of a generic class. The result reads and changes the request that was cast. A cast back gives
+/// that request.
 public func ~!> <Result>(request: Any, type: NSFetchRequest<Result>.Type) -> NSFetchRequest<Result> {
   guard let cast = request ~?> type else {
     fatalError("\(Swift.type(of: request)) is no fetch request and can't be cast to \(type).")
@@ -22,12 +25,16 @@ public func ~!> <Source, Result>(
 /// What `request as? NSFetchRequest<Item>` becomes in rewritten sources; nil for what is no fetch request.
 public func ~?> <Result>(request: Any, type: NSFetchRequest<Result>.Type) -> NSFetchRequest<Result>? {
   if let same = request as? NSFetchRequest<Result> { return same }
-  guard let object = request as? NSPersistentStoreRequest,
-    String(describing: Swift.type(of: object)).hasPrefix("NSFetchRequest<")
-  else { return nil }
-  // The cast functions of Swift check the type of the result, which differs on purpose.
-  return Unmanaged.fromOpaque(Unmanaged.passUnretained(object).toOpaque()).takeUnretainedValue()
+  guard let any = request as? any AnyFetchRequest else { return nil }
+  guard let cast = any as? any AnyCastRequest else { return CastFetchRequest(any) }
+  return cast.original as? NSFetchRequest<Result> ?? CastFetchRequest(cast.original)
 }
+
+private protocol AnyCastRequest {
+  var original: any AnyFetchRequest { get }
+}
+
+extension CastFetchRequest: AnyCastRequest {}
 
 /// The same for a request that other code gave as an optional.
 public func ~?> <Source, Result>(
@@ -36,8 +43,19 @@ public func ~?> <Source, Result>(
   request.flatMap { $0 as Any ~?> type }
 }
 
-// A request that was cast keeps its own result type, in which it makes its results. A class is as wide as another one; a protocol's value is
-// wider, so results of that type are converted one by one.
+/// The cast that libraries write for Core Data's requests, of which Objective-C knows no result type.
+public func unsafeBitCast<Source, Result>(
+  _ request: NSFetchRequest<Source>, to type: NSFetchRequest<Result>.Type
+) -> NSFetchRequest<Result> {
+  request as Any ~!> type
+}
+
+/// The cast that libraries write for Core Data's requests, of which Objective-C knows no result type.
+public func unsafeDowncast<Source, Result>(
+  _ request: NSFetchRequest<Source>, to type: NSFetchRequest<Result>.Type
+) -> NSFetchRequest<Result> {
+  request as Any ~!> type
+}
 
 extension NSManagedObjectContext {
   /// Fetches objects, IDs, their number or dictionaries, for a request whose results have no type.

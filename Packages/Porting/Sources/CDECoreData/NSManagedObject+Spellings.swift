@@ -31,6 +31,18 @@ extension NSObject {
   }
 }
 
+extension _CDKeyPathNaming where Self: NSManagedObject {
+  /// Announces that a property is about to change. Properties without `@NSManaged` and `@objc` have no key: nothing happens.
+  public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
+    if let key = keyPath._cdKeyPathString { willChangeValue(forKey: key) }
+  }
+
+  /// Announces that a property has changed. Properties without `@NSManaged` and `@objc` have no key: nothing happens.
+  public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
+    if let key = keyPath._cdKeyPathString { didChangeValue(forKey: key) }
+  }
+}
+
 extension NSManagedObject {
   /// Announces that a to-many relationship's set is about to change.
   public func willChangeValue(

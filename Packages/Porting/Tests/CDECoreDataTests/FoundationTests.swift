@@ -22,7 +22,66 @@ struct FoundationTests {
     }
     // As the templates of a model are.
     let optional: NSFetchRequest<any NSFetchRequestResult>? = request
-    #expect((optional ~!> NSFetchRequest<NSManagedObject>.self) === request as AnyObject)
+    let cast2 = optional ~!> NSFetchRequest<NSManagedObject>.self
+    cast2.predicate = NSPredicate(format: "title == %@", "B")
+    cast2.fetchLimit = 3
+    #expect(cast.predicate == request.predicate && cast.fetchLimit == 3 && request.fetchLimit == 3)
+  }
+
+  @Test("A cast request fetches what its type says, whatever the type of the request")
+  func castResults() throws {
+    final class Filtered<Result>: NSFetchRequest<Result>, @unchecked Sendable {
+      // Guard: it has nothing of its own.
+      override var predicate: NSPredicate? {
+        get { NSPredicate(format: "title == 'B'") }
+        set {}
+      }
+    }
+    func all<Object: NSManagedObject>(_ type: Object.Type, _ context: NSManagedObjectContext) throws
+      -> [Object]
+    {
+      let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Note")
+      request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+      return try context.fetch(request ~!> NSFetchRequest<Object>.self)
+    }
+    let stack = try Stack()
+    let context = stack.container.newBackgroundContext()
+    try context.performAndWait {
+      for title in ["A", "B", "C"] { stack.insertNote(title, in: context) }
+      try context.save()
+      let titles = try all(NSManagedObject.self, context).map { $0.value(forKey: "title") as? String }
+      #expect(titles == ["A", "B", "C"])
+      let untyped = NSFetchRequest<any NSFetchRequestResult>(entityName: "Note")
+      untyped.resultType = .managedObjectIDResultType
+      let ids = try context.fetch(untyped ~!> NSFetchRequest<NSManagedObjectID>.self)
+      #expect(ids.count == 3 && ids.allSatisfy { $0.entity.name == "Note" })
+      untyped.resultType = .dictionaryResultType
+      untyped.propertiesToFetch = ["title"]
+      let rows = try (untyped ~!> NSFetchRequest<NSDictionary>.self).execute()
+      #expect(Set(rows.compactMap { $0["title"] as? String }) == ["A", "B", "C"])
+      untyped.resultType = .managedObjectResultType
+      #expect(try context.fetch(unsafeBitCast(untyped, to: NSFetchRequest<NSManagedObject>.self)).count == 3)
+      #expect(try context.fetch(unsafeDowncast(untyped, to: NSFetchRequest<NSManagedObject>.self)).count == 3)
+      let filtered = Filtered<any NSFetchRequestResult>()
+      filtered.entity = NSEntityDescription.entity(forEntityName: "Note", in: context)
+      let typed =
+        (filtered as NSFetchRequest<any NSFetchRequestResult>) ~!> NSFetchRequest<NSManagedObject>.self
+      #expect(try context.fetch(typed).map { $0.value(forKey: "title") as? String } == ["B"])
+      #expect(
+        typed.entity === filtered.entity
+          && (typed.copy() as? NSFetchRequest<NSManagedObject>)?.entity === filtered.entity)
+      #expect(try context.count(for: typed) == 1)
+      let controller = NSFetchedResultsController(
+        fetchRequest: {
+          $0.sortDescriptors = [NSSortDescriptor(key: "title", ascending: false)]; return $0
+        }(typed), managedObjectContext: context,
+        sectionNameKeyPath: nil, cacheName: nil)
+      try controller.performFetch()
+      #expect(controller.fetchedObjects?.count == 1)
+      let byName = NSFetchRequest<any NSFetchRequestResult>(entityName: "Note")
+      let named = byName ~!> NSFetchRequest<NSManagedObject>.self
+      #expect(try context.fetch(named).count == 3 && byName.entity?.name == "Note")
+    }
   }
 
   @Test("A predicate prints whole numbers without a fraction")

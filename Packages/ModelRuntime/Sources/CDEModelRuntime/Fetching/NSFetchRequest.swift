@@ -121,7 +121,7 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
 
   /// The entity: the given description, or the entity found by its name in the model of the last fetching
   /// context.
-  public var entity: NSEntityDescription? {
+  open var entity: NSEntityDescription? {
     get {
       if let givenEntity { return givenEntity }
       guard let found = foundEntity.withLock({ $0 }), found.name == entityName else { return nil }
@@ -131,6 +131,14 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
       givenEntity = newValue
       entityName = newValue?.name
     }
+  }
+
+  /// The entity, if it was given as a description and is not found by its name.
+  @_spi(CDE) open var _givenEntity: NSEntityDescription? { givenEntity }
+
+  /// Notes the entity that a fetch found by its name.
+  @_spi(CDE) open func _note(found description: NSEntityDescription) {
+    foundEntity.withLock { if $0 !== description { $0 = description } }
   }
 
   /// The entity, the condition and the order, as Core Data prints them.
@@ -143,7 +151,7 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
   open override func copy() -> Any {
     let copy = NSFetchRequest<ResultType>()
     copy.entityName = entityName
-    copy.givenEntity = givenEntity
+    copy.givenEntity = _givenEntity
     copy.predicate = predicate
     copy.sortDescriptors = sortDescriptors
     copy.fetchLimit = fetchLimit
@@ -167,8 +175,8 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
   /// The request without its result type, with names resolved in a model.
   func plan(of model: ModelBinding) throws -> FetchPlan {
     let binding: EntityBinding?
-    if let givenEntity {
-      binding = model.binding(for: givenEntity) ?? givenEntity.name.flatMap(model.entity(named:))
+    if let given = _givenEntity {
+      binding = model.binding(for: given) ?? given.name.flatMap(model.entity(named:))
     } else {
       binding = entityName.flatMap(model.entity(named:))
     }
@@ -178,10 +186,7 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
         "The model has no entity named \"\(entityName ?? "")\". \(Spelling.hint(entityName ?? "", model.entities.map(\.name)))",
         entity: entityName)
     }
-    if givenEntity == nil {
-      let description = binding.description
-      foundEntity.withLock { if $0 !== description { $0 = description } }
-    }
+    if _givenEntity == nil { _note(found: binding.description) }
     if let type = ResultType.self as? NSManagedObject.Type, type != NSManagedObject.self {
       ManagedObjectClasses.register(type)
     }
@@ -218,3 +223,29 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     return plan
   }
 }
+
+/// A fetch request of any result type.
+@_spi(CDE) public protocol AnyFetchRequest: NSPersistentStoreRequest {
+  var entityName: String? { get set }
+  var entity: NSEntityDescription? { get set }
+  var _givenEntity: NSEntityDescription? { get }
+  var predicate: NSPredicate? { get set }
+  var sortDescriptors: [NSSortDescriptor]? { get set }
+  var fetchLimit: Int { get set }
+  var fetchOffset: Int { get set }
+  var fetchBatchSize: Int { get set }
+  var resultType: NSFetchRequestResultType { get set }
+  var includesSubentities: Bool { get set }
+  var includesPendingChanges: Bool { get set }
+  var includesPropertyValues: Bool { get set }
+  var returnsObjectsAsFaults: Bool { get set }
+  var shouldRefreshRefetchedObjects: Bool { get set }
+  var relationshipKeyPathsForPrefetching: [String]? { get set }
+  var propertiesToFetch: [Any]? { get set }
+  var propertiesToGroupBy: [Any]? { get set }
+  var havingPredicate: NSPredicate? { get set }
+  var returnsDistinctResults: Bool { get set }
+  func _note(found description: NSEntityDescription)
+}
+
+@_spi(CDE) extension NSFetchRequest: AnyFetchRequest {}

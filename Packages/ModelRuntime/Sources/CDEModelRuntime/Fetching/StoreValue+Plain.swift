@@ -10,7 +10,7 @@ extension StoreValue {
     case .boolean: number.map { NSNumber(value: $0 != 0) }
     case .double: number.map { NSNumber(value: $0) }
     case .float: number.map { NSNumber(value: Float($0)) }
-    case .decimal: decimal.map { HashedDecimal(decimal: $0) }
+    case .decimal: decimal.map { NSDecimalNumber(decimal: $0) }
     case .date: number.map { Date(timeIntervalSinceReferenceDate: $0) }
     case .string: text
     case .uri: text.flatMap { URL(string: $0) }

@@ -20,7 +20,7 @@ enum AttributeText {
     case .doubleAttributeType: return number(text).map { NSNumber(value: $0) }
     case .floatAttributeType:
       return number(text).map(Float.init).flatMap { $0.isFinite ? NSNumber(value: $0) : nil }
-    case .decimalAttributeType: return decimal(text).map { HashedDecimal(decimal: $0) }
+    case .decimalAttributeType: return decimal(text).map { NSDecimalNumber(decimal: $0) }
     case .stringAttributeType: return text
     case .UUIDAttributeType: return UUID(uuidString: text)
     case .URIAttributeType: return text.isEmpty ? nil : URL(string: text)

@@ -77,7 +77,7 @@ extension ConstantValue: Hashable where Object: Hashable {
     case .bool(let value): NSNumber(value: value)
     case .integer(let value): NSNumber(value: value)
     case .double(let value): NSNumber(value: value)
-    case .decimal(let value): HashedDecimal(decimal: value)
+    case .decimal(let value): NSDecimalNumber(decimal: value)
     default: scalar
     }
   }

@@ -1,6 +1,9 @@
 public import Foundation
 
 /// A decimal that can be a member of sets and a key of dictionaries. On Linux, the hash of an `NSDecimalNumber` overflows the stack.
+///
+/// Nothing else may be one. The compiler lays the methods of a subclass out in another order than Foundation has them: arithmetic with
+/// a subclass as its receiver calls other methods and ends the process. Comparisons, conversions and its use as an argument work.
 @_spi(CDE) public final class HashedDecimal: NSDecimalNumber, @unchecked Sendable {
   // Guard: immutable.
 

@@ -13,8 +13,9 @@ enum CollectedValues {
     case let elements as [String: Any]:
       let (key, rest) = split(path)
       return rest.map { Self.value(of: elements[key], along: $0) } ?? elements[key]
-    case let set as NSSet: return collected(set.allObjects, path) { NSSet(array: $0) }
-    case let set as NSOrderedSet: return collected(set.array, path) { NSOrderedSet(array: distinct($0)) }
+    case let set as NSSet: return collected(set.allObjects, path) { NSSet(array: $0.map(hashable)) }
+    case let set as NSOrderedSet:
+      return collected(set.array, path) { NSOrderedSet(array: distinct($0).map(hashable)) }
     case let array as [Any]: return collected(array, path) { $0 }
     case let entity as NSEntityDescription: return self.value(of: entity, along: path)
     case let text as String: return path == "length" ? NSNumber(value: text.utf16.count) : nil
@@ -54,7 +55,7 @@ enum CollectedValues {
     case "@distinctUnionOfObjects": return distinct(values)
     case "@unionOfArrays", "@unionOfSets": return values.flatMap { elements(of: $0) }
     case "@distinctUnionOfArrays": return distinct(values.flatMap { elements(of: $0) })
-    case "@distinctUnionOfSets": return NSSet(array: values.flatMap { elements(of: $0) })
+    case "@distinctUnionOfSets": return NSSet(array: values.flatMap { elements(of: $0).map(hashable) })
     default: return nil
     }
   }
@@ -62,7 +63,7 @@ enum CollectedValues {
   private static func sum(_ values: [Any]) -> NSNumber {
     let numbers = values.compactMap { $0 as? NSNumber }
     if numbers.contains(where: { $0 is NSDecimalNumber }) {
-      return HashedDecimal(decimal: numbers.reduce(0) { $0 + $1.decimalValue })
+      return NSDecimalNumber(decimal: numbers.reduce(0) { $0 + $1.decimalValue })
     }
     return NSNumber(value: numbers.reduce(0) { $0 + $1.doubleValue })
   }
@@ -70,7 +71,8 @@ enum CollectedValues {
   /// The values without repetitions, each where it came first.
   private static func distinct(_ values: [Any]) -> [Any] {
     var seen: Set<AnyHashable> = []
-    return values.filter { value in (value as? AnyHashable).map { seen.insert($0).inserted } ?? true }
+    return values.filter { value in (hashable(value) as? AnyHashable).map { seen.insert($0).inserted } ?? true
+    }
   }
 
   /// The elements of a composite with another value at the end of a path. A composite on the way that is nil gets that element only.
@@ -95,10 +97,10 @@ enum CollectedValues {
 
   private static func values(of members: [Any], _ path: String) -> [Any] {
     if path == "self" { return members }
-    return members.compactMap { value(of: $0, along: path).map(hashable) }
+    return members.compactMap { value(of: $0, along: path) }
   }
 
-  /// A value that may be a member of a set: an accessor of a class may give a decimal of Foundation's, whose hash overflows the stack.
+  /// A value that may be a member of a set: the hash of Foundation's decimals overflows the stack.
   private static func hashable(_ value: Any) -> Any {
     guard let number = value as? NSDecimalNumber, !(number is HashedDecimal) else { return value }
     return HashedDecimal(decimal: number.decimalValue)

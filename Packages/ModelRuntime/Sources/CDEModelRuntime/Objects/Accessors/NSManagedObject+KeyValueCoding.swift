@@ -215,6 +215,27 @@ extension NSManagedObject {
     RelationshipSet(self, info(key).slot)
   }
 
+  /// A live set over the relationship at the end of a key path.
+  ///
+  /// - Parameter keyPath: to-one relationships and an unordered to-many relationship, with dots between them.
+  /// - Returns: an empty set of its own if a relationship on the way leads to no object.
+  public final func mutableSetValue(forKeyPath keyPath: String) -> NSMutableSet {
+    let (key, rest) = CollectedValues.split(keyPath)
+    guard let rest else { return mutableSetValue(forKey: key) }
+    return (value(forKey: key) as? NSManagedObject)?.mutableSetValue(forKeyPath: rest) ?? NSMutableSet()
+  }
+
+  /// A live ordered set over the relationship at the end of a key path.
+  ///
+  /// - Parameter keyPath: to-one relationships and an ordered to-many relationship, with dots between them.
+  /// - Returns: an empty set of its own if a relationship on the way leads to no object.
+  public final func mutableOrderedSetValue(forKeyPath keyPath: String) -> NSMutableOrderedSet {
+    let (key, rest) = CollectedValues.split(keyPath)
+    guard let rest else { return mutableOrderedSetValue(forKey: key) }
+    return (value(forKey: key) as? NSManagedObject)?.mutableOrderedSetValue(forKeyPath: rest)
+      ?? NSMutableOrderedSet()
+  }
+
   /// A live ordered set over an ordered to-many relationship.
   public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
     RelationshipOrderedSet(self, info(key).slot)

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDEStore
 import CoreDataEvolution
 @_spi(CDE) import CDESQLiteFaults
 import Foundation
@@ -123,7 +124,7 @@ struct StateTests {
     for folder in [left, used] {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
-    let new = TemporaryFolder.newURL()
+    let new = TemporaryFolder.newURL(prefix: "cde-copy-")
     #expect(
       !FileManager.default.fileExists(atPath: left.path) && FileManager.default.fileExists(atPath: used.path))
     #expect(new.lastPathComponent.hasPrefix("cde-copy-\(getpid())-"))

@@ -6,7 +6,7 @@ extension CollectedSave {
   ///
   /// - Parameter areRestored: whether the values are earlier ones of the store, which are taken as they are.
   /// - Throws: the failure, or `.multipleValidationErrors` with all failures.
-  func validate(areRestored: Bool = false) throws {
+  func validate(areRestored: Bool) throws {
     var failures: [ManagedObjectError] = []
     var thrown: [any Error] = []
     func check(_ object: NSManagedObject, _ body: () throws -> Void) {

@@ -1,5 +1,5 @@
 import CDESQLite
-import CDEStore
+@_spi(CDE) import CDEStore
 import Foundation
 
 /// A copy of a file and its log or journal, for reading what only all of them contain.
@@ -11,14 +11,11 @@ struct PrivateCopy {
   let files: FileSystem
   let busyTimeout: Int32
 
-  private static let prefix = "cde-reading-"
   private static let attempts = 3
 
   /// - Parameter found: the headers of the files that are copied.
   func connect(_ found: StoreFile) throws(StoreError) -> Connection {
-    Self.sweep()
-    let folder =
-      FileManager.default.temporaryDirectory.path + "/\(Self.prefix)\(getpid())-\(UUID().uuidString)"
+    let folder = TemporaryFolder.newURL(prefix: "cde-reading-").path
     do {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -91,17 +88,6 @@ struct PrivateCopy {
       var status = cde_file_status()
       guard cde_file_status_at(path + suffix, &status) == 0 else { return [Int64(-1)] }
       return [status.size, status.seconds, status.nanoseconds]
-    }
-  }
-
-  /// Removes the copies of processes that died while they made them.
-  private static func sweep() {
-    let folder = FileManager.default.temporaryDirectory.path
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
-      guard name.hasPrefix(prefix), let number = name.dropFirst(prefix.count).split(separator: "-").first,
-        let process = pid_t(number), kill(process, 0) == -1, errno == ESRCH
-      else { continue }
-      try? FileManager.default.removeItem(atPath: folder + "/" + name)
     }
   }
 }

@@ -213,6 +213,7 @@ struct ResourceTests {
         #expect(json["code"] as? String == "uniqueness")
         #expect(json["entity"] as? String == "Package")
         #expect(json["constraint"] as? [String] == ["name"])
+        #expect(json["detail"] as? String == "Another Package has the same name.")
       }
     }
   }
@@ -246,7 +247,11 @@ struct ResourceTests {
       #expect(json["entity"] as? String == entity)
       let errors = try #require(json["errors"] as? [[String: String]])
       #expect(errors.map { $0["field"] } == [field])
-      #expect(errors.allSatisfy { $0["message"]?.isEmpty == false } as Bool)
+      // A client can do nothing with addresses of objects and names of Swift.
+      let message = errors.first?["message"] ?? ""
+      #expect(
+        message.hasSuffix(".") && !message.contains("x-coredata") && !message.contains("`"), "\(message)")
+      #expect(json["detail"] as? String == message)
     }
   }
 

@@ -1,6 +1,6 @@
 import CDEPredicates
 @_spi(CDE) import CDESQLiteStore
-import CDEStore
+@_spi(CDE) import CDEStore
 import Foundation
 import SystemSQLite
 
@@ -20,7 +20,7 @@ final class RawFile {
     if let size = try? FileManager.default.attributesOfItem(atPath: log)[.size] as? NSNumber,
       size.intValue > 0
     {
-      let folder = TemporaryFolder.newURL()
+      let folder = TemporaryFolder.newURL(prefix: "cde-copy-")
       path = try Backup.copy(url, to: folder).path
       copy = folder
       options = ""

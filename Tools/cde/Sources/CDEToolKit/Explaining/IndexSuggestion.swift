@@ -2,6 +2,7 @@ import CDEManagedModel
 import CDEModelRuntime
 import CDEPredicates
 import CoreDataEvolution
+@_spi(CDE) import CDEStore
 import Foundation
 
 extension Explanation {
@@ -48,7 +49,7 @@ extension Explanation {
   ) throws -> Int? {
     let model = store.model.copy() as! NSManagedObjectModel
     index?.add(to: model)
-    let folder = TemporaryFolder.newURL()
+    let folder = TemporaryFolder.newURL(prefix: "cde-copy-")
     defer { try? FileManager.default.removeItem(at: folder) }
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

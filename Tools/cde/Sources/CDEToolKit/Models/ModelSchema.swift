@@ -1,6 +1,6 @@
 import CDEManagedModel
 import CDEModelRuntime
-import CDEStore
+@_spi(CDE) import CDEStore
 import Foundation
 import Synchronization
 
@@ -25,7 +25,7 @@ extension LoadedModel {
   }
 
   private func fileStatements() throws -> [String] {
-    let folder = TemporaryFolder.newURL()
+    let folder = TemporaryFolder.newURL(prefix: "cde-copy-")
     defer { try? FileManager.default.removeItem(at: folder) }
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let file = folder.appendingPathComponent("empty.sqlite")

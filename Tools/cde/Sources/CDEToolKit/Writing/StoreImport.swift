@@ -1,5 +1,6 @@
 import CDEManagedModel
 import CDEModelRuntime
+@_spi(CDE) import CDEStore
 import Foundation
 
 /// Writes the records of a file into a store, all or none.
@@ -24,7 +25,7 @@ public struct StoreImport {
     }
     try place.check()
     // A save into a copy finds what only the store can find, such as equal values.
-    let folder = TemporaryFolder.newURL()
+    let folder = TemporaryFolder.newURL(prefix: "cde-copy-")
     defer { try? FileManager.default.removeItem(at: folder) }
     return try run(records, at: .file(try Backup.copy(url, to: folder)), saves: true)
   }

@@ -57,17 +57,17 @@ struct CollectionOperatorTests {
     let distinct = box.value(forKeyPath: "parts.@distinctUnionOfObjects.price") as? [NSDecimalNumber]
     #expect(distinct.map { Set($0.map(\.decimalValue)) } == expected && distinct?.count == 2)
     let price = try #require(twin.value(forKey: "price") as? NSDecimalNumber)
-    let one = NSSet(array: [price])
-    #expect(one.contains(price) && price.isEqual(NSDecimalNumber(string: "0.1")) && "\(price)" == "0.1")
+    #expect(price.isEqual(NSDecimalNumber(string: "0.1")) && "\(price)" == "0.1")
+    #expect(prices.contains(NSNumber(value: 0.1)) && prices.contains(NSNumber(value: 0.2)))
     // Equal numbers of other classes have the same hash.
     for number: NSNumber in [3, -7, 0, 2.5, 1e20, true] {
       twin.setValue(number.decimalValue, forKey: "price")
-      let price = try #require(twin.value(forKey: "price") as? NSDecimalNumber)
-      #expect(price.hash == number.hash && price.isEqual(number), "\(number)")
+      let members = try #require(box.value(forKeyPath: "parts.price") as? NSSet)
+      #expect(members.contains(number), "\(number)")
     }
     let archive = try NSKeyedArchiver.archivedData(
       withRootObject: price.stringValue, requiringSecureCoding: true)
-    #expect(!archive.isEmpty && prices.contains(price))
+    #expect(!archive.isEmpty)
   }
 
   @Test("A value is set in every member that a path reaches")

@@ -30,7 +30,7 @@ public struct NSKeyValueChangeKey: RawRepresentable, Hashable, Sendable {
   public static let oldKey = NSKeyValueChangeKey(rawValue: "old")
   /// Where members were inserted or removed. Observers here are told whole values, so no change has it.
   public static let indexesKey = NSKeyValueChangeKey(rawValue: "indexes")
-  /// Whether the change is still to come. No change has it, because ``NSKeyValueObservingOptions/prior`` is not supported.
+  /// Whether the change is still to come. No change has it, because `NSKeyValueObservingOptions.prior` is not supported.
   public static let notificationIsPriorKey = NSKeyValueChangeKey(rawValue: "notificationIsPrior")
 }
 

@@ -366,6 +366,14 @@ struct StudioEditTests {
     #expect(try stored("Person/p1", "address") == "{zip: 75}")
   }
 
+  @Test("A dictionary of a transformable attribute is replaced as a whole")
+  func dictionaries() throws {
+    defer { library.remove() }
+    _ = try edit(#"{"id": "Book/p2", "values": {"notes": {"a": 1, "b": 2}}}"#)
+    _ = try edit(#"{"id": "Book/p2", "values": {"notes": {"b": 3}}}"#)
+    #expect(try stored("Book/p2", "notes") == "{b: 3}")
+  }
+
   @Test("A value whose file is gone is named, and can be replaced")
   func unread() throws {
     defer { library.remove() }

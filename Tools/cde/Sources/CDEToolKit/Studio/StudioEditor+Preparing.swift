@@ -136,7 +136,9 @@ extension StudioEditor {
           guard let (name, value) = read.first else {
             throw ToolError("\(member.key) is computed, so it can't be set.")
           }
-          if case .object(let elements) = member.value, value == nil || value is [String: Any] {
+          if entity.attributesByName[name] is NSCompositeAttributeDescription,
+            case .object(let elements) = member.value
+          {
             values.append(
               Value(name: name) { Self.set(elements.map(\.key), value as? [String: Any], $0, name) })
           } else {

@@ -70,6 +70,19 @@ struct CollectionOperatorTests {
     #expect(!archive.isEmpty)
   }
 
+  @Test("A live set at the end of a path over to-one relationships changes the object there")
+  func livePaths() throws {
+    let (context, box) = try category()
+    let part = try #require(try context.all("Part", sort: "weight").last)
+    let other = context.make("Part")
+    part.mutableSetValue(forKeyPath: "box.parts").add(other)
+    #expect(other.value(forKey: "box") as? NSManagedObject === box)
+    part.mutableSetValue(forKeyPath: "box.parts").remove(other)
+    #expect(other.value(forKey: "box") == nil)
+    #expect(box.mutableSetValue(forKeyPath: "parts").count == 3)
+    #expect(other.mutableSetValue(forKeyPath: "box.parts").count == 0)
+  }
+
   @Test("A value is set in every member that a path reaches")
   func settingMembers() throws {
     let (context, box) = try category()

@@ -30,9 +30,9 @@ public class Trip: NSManagedObject {
       return primitiveKind.flatMap { TripKind(rawValue: $0.int16Value) } ?? .leisure
     }
     set {
-      willChangeValue(forKey: #keyPath(Trip.kind))
+      willChangeValue(for: \.kind)
       primitiveKind = NSNumber(value: newValue.rawValue)
-      didChangeValue(forKey: #keyPath(Trip.kind))
+      didChangeValue(for: \.kind)
     }
   }
 
